@@ -1,0 +1,3 @@
+module github.com/parlance-llm/parlance
+
+go 1.27
