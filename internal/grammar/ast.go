@@ -1,0 +1,323 @@
+package grammar
+
+import (
+	"fmt"
+	"unicode"
+)
+
+// Position is a place in a definition file. Lines and columns count from 1; columns count bytes.
+type Position struct {
+	Line, Column int
+}
+
+// Expression is a part of a rule.
+type Expression interface {
+	// At is where the expression begins.
+	At() Position
+}
+
+// Literal is a marker: characters that the model writes exactly so. Holes (`{s}`) have been filled in.
+type Literal struct {
+	Position Position
+	Text     string
+}
+
+// Blank (`~`) is any white space, which is markup; Canonical is how the renderer writes it.
+type Blank struct {
+	Position  Position
+	Canonical string
+}
+
+// Layout (`^"…"`) is written by the renderer and is nothing to the reader: white space beside a tray belongs to the tray.
+type Layout struct {
+	Position Position
+	Text     string
+}
+
+// Look (`&x`) says that the text before it may end here because x follows; x is not consumed.
+type Look struct {
+	Position Position
+	Inner    Expression
+}
+
+// Capture (`@name`) is text that is kept. Shape says what it looks like; nil means text or a word, by its name.
+type Capture struct {
+	Position Position
+	Name     string
+	Shape    Expression
+}
+
+// Codec is an argument syntax: json, python, delimited or xml. Delimiter is the string delimiter of delimited.
+type Codec struct {
+	Position  Position
+	Kind      string
+	Delimiter string
+}
+
+// Run is `/class+/` or `/class{n}/`: Count characters of a class, or at least one where Count is 0.
+type Run struct {
+	Position Position
+	Source   string
+	Class    Class
+	Count    int
+}
+
+// Envelope is a JSON object whose members carry a call.
+type Envelope struct {
+	Position Position
+	Members  []Member
+}
+
+// Member is one member of an envelope. Keys are its spellings; with no keys the key itself is captured as KeyCapture
+// (`@name: @arguments`). The value is captured, or it is the literal Fixed.
+type Member struct {
+	Position   Position
+	Keys       []string
+	KeyCapture string
+	Optional   bool
+	Capture    string
+	Fixed      string
+}
+
+// Set (`[ … ]`) holds elements that come in any order, each or not, with white space between them.
+type Set struct {
+	Position Position
+	Elements []Expression
+}
+
+// Attribute (`name=@capture`) stands only in a set.
+type Attribute struct {
+	Position Position
+	Name     string
+	Capture  *Capture
+}
+
+// Reference is the name of another rule.
+type Reference struct {
+	Position Position
+	Name     string
+}
+
+// End is the end of the output; it stands only behind a Look.
+type End struct {
+	Position Position
+}
+
+// Choice is one of several sequences. The renderer takes the first that can hold the data.
+type Choice struct {
+	Position     Position
+	Alternatives []*Sequence
+}
+
+// Sequence is items one after the other, taken only if all tests hold.
+type Sequence struct {
+	Position Position
+	Items    []Expression
+	Tests    []Test
+}
+
+// Test asks for a finished capture: that it was captured at all (no patterns), or that it equals one of the patterns.
+type Test struct {
+	Position Position
+	Capture  string
+	Patterns []Pattern
+}
+
+// Pattern is a text, the beginning of a text (`"python.*"`), or none: the capture is missing.
+type Pattern struct {
+	Text   string
+	Prefix bool
+	None   bool
+}
+
+// Optional is `x?`.
+type Optional struct {
+	Position Position
+	Inner    Expression
+}
+
+// Repeat is `{ x }`, any number of times.
+type Repeat struct {
+	Position Position
+	Inner    Expression
+}
+
+// List is `x % "separator"`: one or more.
+type List struct {
+	Position  Position
+	Inner     Expression
+	Separator string
+}
+
+func (e *Literal) At() Position   { return e.Position }
+func (e *Blank) At() Position     { return e.Position }
+func (e *Layout) At() Position    { return e.Position }
+func (e *Look) At() Position      { return e.Position }
+func (e *Capture) At() Position   { return e.Position }
+func (e *Codec) At() Position     { return e.Position }
+func (e *Run) At() Position       { return e.Position }
+func (e *Envelope) At() Position  { return e.Position }
+func (e *Set) At() Position       { return e.Position }
+func (e *Attribute) At() Position { return e.Position }
+func (e *Reference) At() Position { return e.Position }
+func (e *End) At() Position       { return e.Position }
+func (e *Choice) At() Position    { return e.Position }
+func (e *Sequence) At() Position  { return e.Position }
+func (e *Optional) At() Position  { return e.Position }
+func (e *Repeat) At() Position    { return e.Position }
+func (e *List) At() Position      { return e.Position }
+
+// Rule is one rule of a grammar.
+type Rule struct {
+	Position Position
+	Name     string
+	Body     *Choice
+}
+
+// Role is what the rule's name means to the machine: the name up to its dot if that is one of the roles, else "".
+func (r *Rule) Role() Role { return RoleOf(r.Name) }
+
+// Role is one of the nine rule names that mean something to the machine.
+type Role string
+
+// The roles. What the machine does with each is told in docs/notation.md.
+const (
+	Output    Role = "output"
+	Thought   Role = "thought"
+	Frame     Role = "frame"
+	Message   Role = "message"
+	Block     Role = "block"
+	Call      Role = "call"
+	Parameter Role = "parameter"
+	Citation  Role = "citation"
+	Skip      Role = "skip"
+)
+
+// RoleOf gives the role of a rule name, or "" for a mere abbreviation.
+func RoleOf(name string) Role {
+	for i := range name {
+		if name[i] == '.' {
+			name = name[:i]
+			break
+		}
+	}
+	switch role := Role(name); role {
+	case Output, Thought, Frame, Message, Block, Call, Parameter, Citation, Skip:
+		return role
+	}
+	return ""
+}
+
+// Class is a set of characters: ASCII ones one by one, the others as a whole.
+type Class struct {
+	ascii [2]uint64
+	Wide  Wide
+}
+
+// Wide says which characters outside ASCII are in a class.
+type Wide uint8
+
+const (
+	// WideNone: no character outside ASCII.
+	WideNone Wide = iota
+	// WideLetters: letters, marks and digits.
+	WideLetters
+	// WideAll: every one.
+	WideAll
+)
+
+// Has tells whether an ASCII character is in the class.
+func (c *Class) Has(b byte) bool { return b < 128 && c.ascii[b>>6]&(1<<(b&63)) != 0 }
+
+// HasWide tells whether a character outside ASCII is in the class.
+func (c *Class) HasWide(r rune) bool {
+	switch c.Wide {
+	case WideAll:
+		return true
+	case WideLetters:
+		return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r)
+	}
+	return false
+}
+
+// Add puts an ASCII character into the class.
+func (c *Class) Add(b byte) { c.ascii[b>>6] |= 1 << (b & 63) }
+
+// AddRange puts the ASCII characters from first to last into the class.
+func (c *Class) AddRange(first, last byte) {
+	for b := first; b <= last; b++ {
+		c.Add(b)
+	}
+}
+
+// Negate turns the class into its complement, outside ASCII into all characters or none.
+func (c *Class) Negate() {
+	c.ascii[0], c.ascii[1] = ^c.ascii[0], ^c.ascii[1]
+	if c.Wide == WideNone {
+		c.Wide = WideAll
+	} else {
+		c.Wide = WideNone
+	}
+}
+
+// WordClass is what a word is made of where its definition gives no class: letters, digits and _ - . : / (ruling 20).
+var WordClass = func() (c Class) {
+	c.AddRange('0', '9')
+	c.AddRange('A', 'Z')
+	c.AddRange('a', 'z')
+	for _, b := range []byte("_-.:/") {
+		c.Add(b)
+	}
+	c.Wide = WideLetters
+	return c
+}()
+
+// Error is a fault in a definition: what was expected, what was found, and where.
+type Error struct {
+	File     string
+	Position Position
+	Message  string
+}
+
+func (e *Error) Error() string {
+	if e.Position.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Message)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Position.Line, e.Position.Column, e.Message)
+}
+
+// Walk calls visit for an expression and everything below it, in the order of the text; visit answers whether to go
+// deeper. Rules that are referred to are not entered.
+func Walk(e Expression, visit func(Expression) bool) {
+	if e == nil || !visit(e) {
+		return
+	}
+	switch e := e.(type) {
+	case *Look:
+		Walk(e.Inner, visit)
+	case *Capture:
+		if e.Shape != nil {
+			Walk(e.Shape, visit)
+		}
+	case *Set:
+		for _, element := range e.Elements {
+			Walk(element, visit)
+		}
+	case *Attribute:
+		Walk(e.Capture, visit)
+	case *Choice:
+		for _, alternative := range e.Alternatives {
+			Walk(alternative, visit)
+		}
+	case *Sequence:
+		for _, item := range e.Items {
+			Walk(item, visit)
+		}
+	case *Optional:
+		Walk(e.Inner, visit)
+	case *Repeat:
+		Walk(e.Inner, visit)
+	case *List:
+		Walk(e.Inner, visit)
+	}
+}

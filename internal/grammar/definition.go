@@ -1,0 +1,158 @@
+package grammar
+
+// Definition is one wire format as its file says it, after `extends` and `respell` have been worked in. It is not
+// changed after it has been read and may be shared by goroutines. docs/notation.md tells what each key means.
+type Definition struct {
+	// Format is the name of the definition, which is also the name of its file.
+	Format string
+	// File is where it was read from, for errors.
+	File    string
+	Title   string
+	Extends string
+
+	// Tool holds the tool-parser names; Reasoning the reasoning-parser names, each with what differs under it.
+	Tool      []string
+	Reasoning []ReasoningName
+	// Models are known checkpoints, as glob patterns.
+	Models []string
+	// Notes are quirks worth telling, for the format's page.
+	Notes []string
+
+	// Rules are the grammar: inherited rules first, then the definition's own, in the order of the files.
+	Rules []*Rule
+	// Holes are the names of the holes in literals, with the literals a hole is read off.
+	Holes map[string][]string
+
+	// Tokens are the literals, or parts of literals, that are single tokens where a vocabulary has them.
+	Tokens []string
+	// Needed are the tokens without which the format cannot be used with a vocabulary.
+	Needed []string
+
+	// Turn marks the turns of the model in a prompt.
+	Turn Turn
+	// Thinking says where a turn begins when the prompt does not show it (rulings 5 to 7).
+	Thinking Thinking
+	// WithoutPrompt is "inside" if a turn begins in a thought as long as nothing is known of the prompt.
+	WithoutPrompt string
+
+	Request   Request
+	Constrain Constrain
+	Detect    Detect
+
+	// Join stands between whole messages of one tray (ruling 13).
+	Join string
+	// Unwrap are parameters that hold the whole argument object if they stand alone (ruling 30).
+	Unwrap []string
+	// IDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
+	IDs string
+	// Keys is "sorted" if arguments are written in the order of their names.
+	Keys string
+	// Thoughts is "content" if thoughts stay in the content, markers included.
+	Thoughts string
+	// Escapes is "newlines" if written-out line breaks in the trays are real ones.
+	Escapes string
+	// Alone is true if the format cannot be combined with the other half of another format.
+	Alone bool
+	// Slow tells why the format may miss the speed limits, where it may.
+	Slow string
+}
+
+// ReasoningName is a reasoning-parser name with the keys that differ under it.
+type ReasoningName struct {
+	Name string
+	// Thinking is nil where the definition's own holds.
+	Thinking *Thinking
+	Thoughts string
+}
+
+// Turn holds the markers of a model's turn in a prompt.
+type Turn struct {
+	Begin string `yaml:"begin"`
+	End   string `yaml:"end"`
+}
+
+// Thinking is the switch of a family.
+type Thinking struct {
+	// Start is "inside" for the families of ruling 6, else "".
+	Start string
+	// EnabledBy and DisabledBy are chat-template arguments with the values (bool, string or float64) that switch
+	// thinking on or off; one that is on wins.
+	EnabledBy, DisabledBy map[string][]any
+	// ByDefault is the state when no such argument is given.
+	ByDefault bool
+	// Given tells that the definition has the key at all.
+	Given bool
+}
+
+// On tells whether thinking is switched on by the chat-template arguments of a request.
+func (t *Thinking) On(arguments map[string]any) bool {
+	matches := func(by map[string][]any) bool {
+		for name, values := range by {
+			given, ok := arguments[name]
+			if !ok {
+				continue
+			}
+			for _, value := range values {
+				if value == given {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	switch {
+	case matches(t.EnabledBy):
+		return true
+	case matches(t.DisabledBy):
+		return false
+	}
+	return t.ByDefault
+}
+
+// Request is what a request to an engine must change.
+type Request struct {
+	// SkipSpecialTokens false asks the engine to keep special tokens in its text; nil asks nothing.
+	SkipSpecialTokens *bool `yaml:"skip_special_tokens"`
+	// SpacesBetweenSpecialTokens false asks it to put no blanks between them.
+	SpacesBetweenSpecialTokens *bool `yaml:"spaces_between_special_tokens"`
+}
+
+// Constrain says how calls are forced.
+type Constrain struct {
+	// Forced is "native" (in the format's own syntax) or "json" (as the plain JSON of ruling 16).
+	Forced string `yaml:"forced"`
+	// Tag is the name of an engine's built-in structural tag for this format.
+	Tag string `yaml:"tag"`
+	// Level is the strictness where the server sets none: "auto", "function" or "parameter".
+	Level string `yaml:"level"`
+	// Excludes are literals that free text beside constrained calls may not hold.
+	Excludes []string `yaml:"excludes"`
+}
+
+// Detect holds hard evidence for the detector.
+type Detect struct {
+	// Template and Vocabulary list texts that must occur; Not lists texts that must not.
+	Template   []string `yaml:"template"`
+	Vocabulary []string `yaml:"vocabulary"`
+	Not        []string `yaml:"not"`
+}
+
+// Rule finds a rule by its name, or gives nil.
+func (d *Definition) Rule(name string) *Rule {
+	for _, rule := range d.Rules {
+		if rule.Name == name {
+			return rule
+		}
+	}
+	return nil
+}
+
+// ReasoningName finds a reasoning-parser name, or gives nil.
+func (d *Definition) ReasoningName(name string) *ReasoningName {
+	for i := range d.Reasoning {
+		if d.Reasoning[i].Name == name {
+			return &d.Reasoning[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+package grammar
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Source is a definition as its file has it, before `extends` is worked in.
+type Source struct {
+	Definition
+	respell  map[string]string
+	own      []*Rule
+	given    map[string]bool
+	respells Position
+}
+
+// Read reads one definition file. Errors are of type *Error and tell file, line, what was expected and what was found.
+func Read(file string, data []byte) (*Source, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil, yamlError(file, err)
+	}
+	if len(document.Content) == 0 {
+		return nil, &Error{File: file, Position: Position{1, 1}, Message: "expected a definition, found an empty file"}
+	}
+	s := &Source{given: map[string]bool{}}
+	s.File = file
+	r := reader{file: file}
+	if err := r.mapping(document.Content[0], s.keys(&r)); err != nil {
+		return nil, err
+	}
+	if s.Format == "" {
+		return nil, &Error{File: file, Position: Position{1, 1}, Message: "expected the key format with the name of the definition"}
+	}
+	for _, given := range r.given {
+		s.given[given] = true
+	}
+	return s, nil
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+
+func yamlError(file string, err error) error {
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		line, _ := strconv.Atoi(m[1])
+		return &Error{File: file, Position: Position{line, 1}, Message: m[2]}
+	}
+	return &Error{File: file, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
+}
+
+// reader turns YAML nodes into values, key by key, so that every error knows its line.
+type reader struct {
+	file  string
+	given []string
+}
+
+type decode func(r *reader, node *yaml.Node) error
+
+func (r *reader) fail(node *yaml.Node, format string, arguments ...any) error {
+	return &Error{File: r.file, Position: Position{node.Line, node.Column}, Message: fmt.Sprintf(format, arguments...)}
+}
+
+func kindOf(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	return strconv.Quote(node.Value)
+}
+
+func (r *reader) mapping(node *yaml.Node, keys map[string]decode) error {
+	if node.Kind != yaml.MappingNode {
+		return r.fail(node, "expected a mapping, found %s", kindOf(node))
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		read, ok := keys[key.Value]
+		if !ok {
+			names := make([]string, 0, len(keys))
+			for name := range keys {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			return r.fail(key, "unknown key %q; expected one of %s", key.Value, strings.Join(names, ", "))
+		}
+		if seen[key.Value] {
+			return r.fail(key, "the key %q is given twice", key.Value)
+		}
+		seen[key.Value] = true
+		if err := read(r, value); err != nil {
+			return err
+		}
+		r.given = append(r.given, key.Value)
+	}
+	return nil
+}
+
+func text(into *string, allowed ...string) decode {
+	return func(r *reader, node *yaml.Node) error {
+		if node.Kind != yaml.ScalarNode {
+			return r.fail(node, "expected a text, found %s", kindOf(node))
+		}
+		if len(allowed) > 0 && !slices.Contains(allowed, node.Value) {
+			return r.fail(node, "expected one of %s, found %q", strings.Join(allowed, ", "), node.Value)
+		}
+		*into = node.Value
+		return nil
+	}
+}
+
+func truth(into *bool) decode {
+	return func(r *reader, node *yaml.Node) error {
+		if node.Kind != yaml.ScalarNode || node.Decode(into) != nil {
+			return r.fail(node, "expected true or false, found %s", kindOf(node))
+		}
+		return nil
+	}
+}
+
+func optionalTruth(into **bool) decode {
+	return func(r *reader, node *yaml.Node) error {
+		*into = new(bool)
+		return truth(*into)(r, node)
+	}
+}
+
+func texts(into *[]string) decode {
+	return func(r *reader, node *yaml.Node) error {
+		if node.Kind != yaml.SequenceNode {
+			return r.fail(node, "expected a list of texts, found %s", kindOf(node))
+		}
+		*into = []string{}
+		for _, item := range node.Content {
+			var one string
+			if err := text(&one)(r, item); err != nil {
+				return err
+			}
+			*into = append(*into, one)
+		}
+		return nil
+	}
+}
+
+// named reads a mapping with free keys.
+func named(each func(r *reader, key string, node *yaml.Node) error) decode {
+	return func(r *reader, node *yaml.Node) error {
+		if node.Kind != yaml.MappingNode {
+			return r.fail(node, "expected a mapping, found %s", kindOf(node))
+		}
+		for i := 0; i < len(node.Content); i += 2 {
+			if err := each(r, node.Content[i].Value, node.Content[i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func group(keys map[string]decode) decode {
+	return func(r *reader, node *yaml.Node) error {
+		inner := reader{file: r.file}
+		return inner.mapping(node, keys)
+	}
+}
+
+func switchValues(into *map[string][]any) decode {
+	return named(func(r *reader, key string, node *yaml.Node) error {
+		if *into == nil {
+			*into = map[string][]any{}
+		}
+		nodes := []*yaml.Node{node}
+		if node.Kind == yaml.SequenceNode {
+			nodes = node.Content
+		}
+		for _, node := range nodes {
+			var value any
+			if node.Kind != yaml.ScalarNode || node.Decode(&value) != nil {
+				return r.fail(node, "expected a value of the chat-template argument %s, found %s", key, kindOf(node))
+			}
+			if n, ok := value.(int); ok {
+				value = float64(n) // as JSON has it
+			}
+			(*into)[key] = append((*into)[key], value)
+		}
+		return nil
+	})
+}
+
+func thinking(into *Thinking) decode {
+	return func(r *reader, node *yaml.Node) error {
+		*into = Thinking{Given: true}
+		return group(map[string]decode{
+			"start":       text(&into.Start, "inside", "outside"),
+			"enabled_by":  switchValues(&into.EnabledBy),
+			"disabled_by": switchValues(&into.DisabledBy),
+			"by_default":  truth(&into.ByDefault),
+		})(r, node)
+	}
+}
+
+func (s *Source) reasoningNames(r *reader, node *yaml.Node) error {
+	if node.Kind == yaml.SequenceNode {
+		var names []string
+		if err := texts(&names)(r, node); err != nil {
+			return err
+		}
+		for _, name := range names {
+			s.Reasoning = append(s.Reasoning, ReasoningName{Name: name})
+		}
+		return nil
+	}
+	return named(func(r *reader, key string, node *yaml.Node) error {
+		name := ReasoningName{Name: key}
+		var own Thinking
+		if err := group(map[string]decode{
+			"thinking": thinking(&own),
+			"thoughts": text(&name.Thoughts, "content"),
+		})(r, node); err != nil {
+			return err
+		}
+		if own.Given {
+			name.Thinking = &own
+		}
+		s.Reasoning = append(s.Reasoning, name)
+		return nil
+	})(r, node)
+}
+
+func (s *Source) grammarText(r *reader, node *yaml.Node) error {
+	if node.Kind != yaml.ScalarNode {
+		return r.fail(node, "expected the grammar as a block of text, found %s", kindOf(node))
+	}
+	first := Position{Line: node.Line, Column: node.Column}
+	if node.Style == yaml.LiteralStyle {
+		first = Position{Line: node.Line + 1, Column: 3} // the block is indented by two, as YAML is written here
+	}
+	rules, err := ParseGrammar(r.file, node.Value, first)
+	if err != nil {
+		// Columns after the first line of a block count without its indentation; put it back.
+		var e *Error
+		if errors.As(err, &e) && e.Position.Line > first.Line && node.Style == yaml.LiteralStyle {
+			e.Position.Column += 2
+		}
+		return err
+	}
+	s.own = rules
+	return nil
+}
+
+func (s *Source) keys(_ *reader) map[string]decode {
+	return map[string]decode{
+		"format":  text(&s.Format),
+		"title":   text(&s.Title),
+		"extends": text(&s.Extends),
+		"tool":    texts(&s.Tool),
+		"reasoning": func(r *reader, node *yaml.Node) error {
+			return s.reasoningNames(r, node)
+		},
+		"models": texts(&s.Models),
+		"notes":  texts(&s.Notes),
+		"respell": func(r *reader, node *yaml.Node) error {
+			s.respell, s.respells = map[string]string{}, Position{node.Line, node.Column}
+			return named(func(r *reader, key string, node *yaml.Node) error {
+				var to string
+				if err := text(&to)(r, node); err != nil {
+					return err
+				}
+				s.respell[key] = to
+				return nil
+			})(r, node)
+		},
+		"holes": func(r *reader, node *yaml.Node) error {
+			s.Holes = map[string][]string{}
+			return named(func(r *reader, key string, node *yaml.Node) error {
+				var literals []string
+				if err := texts(&literals)(r, node); err != nil {
+					return err
+				}
+				s.Holes[key] = literals
+				return nil
+			})(r, node)
+		},
+		"tokens": texts(&s.Tokens),
+		"needed": texts(&s.Needed),
+		"turn": group(map[string]decode{
+			"begin": text(&s.Turn.Begin),
+			"end":   text(&s.Turn.End),
+		}),
+		"thinking":       thinking(&s.Thinking),
+		"without_prompt": text(&s.WithoutPrompt, "inside"),
+		"request": group(map[string]decode{
+			"skip_special_tokens":           optionalTruth(&s.Request.SkipSpecialTokens),
+			"spaces_between_special_tokens": optionalTruth(&s.Request.SpacesBetweenSpecialTokens),
+		}),
+		"constrain": group(map[string]decode{
+			"forced":   text(&s.Constrain.Forced, "native", "json"),
+			"tag":      text(&s.Constrain.Tag),
+			"level":    text(&s.Constrain.Level, "auto", "function", "parameter"),
+			"excludes": texts(&s.Constrain.Excludes),
+		}),
+		"detect": group(map[string]decode{
+			"template":   texts(&s.Detect.Template),
+			"vocabulary": texts(&s.Detect.Vocabulary),
+			"not":        texts(&s.Detect.Not),
+		}),
+		"join":     text(&s.Join),
+		"unwrap":   texts(&s.Unwrap),
+		"ids":      text(&s.IDs, "per_conversation", "per_message", "9 alphanumerics"),
+		"keys":     text(&s.Keys, "sorted"),
+		"thoughts": text(&s.Thoughts, "content"),
+		"escapes":  text(&s.Escapes, "newlines"),
+		"alone":    truth(&s.Alone),
+		"slow":     text(&s.Slow),
+		"grammar": func(r *reader, node *yaml.Node) error {
+			return s.grammarText(r, node)
+		},
+	}
+}

@@ -1,0 +1,220 @@
+package grammar
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Resolve works `extends` and `respell` into a source. base is the resolved definition it extends, nil if it extends
+// none. The definition takes every key from its base except the names and the title; rules of the same name replace.
+func (s *Source) Resolve(base *Definition) (*Definition, error) {
+	d := s.Definition
+	if base != nil {
+		for from := range s.respell {
+			if !s.occurs(base, from) {
+				return nil, s.fail(s.respells, "respell: %q occurs in no literal of %s", from, base.Format)
+			}
+		}
+		s.inherit(&d, base)
+	} else if len(s.respell) > 0 {
+		return nil, &Error{File: s.File, Position: s.respells, Message: "respell changes the literals of the definition it extends, and this one extends none"}
+	}
+	for _, rule := range s.own {
+		i := slices.IndexFunc(d.Rules, func(other *Rule) bool { return other.Name == rule.Name })
+		if i < 0 {
+			d.Rules = append(d.Rules, rule)
+		} else {
+			d.Rules[i] = rule
+		}
+	}
+	return &d, s.check(&d)
+}
+
+func (s *Source) inherit(d *Definition, base *Definition) {
+	for _, rule := range base.Rules {
+		d.Rules = append(d.Rules, s.respellRule(rule))
+	}
+	take := func(key string, set func()) {
+		if !s.given[key] {
+			set()
+		}
+	}
+	take("models", func() { d.Models = nil })
+	take("holes", func() { d.Holes = base.Holes })
+	take("tokens", func() { d.Tokens = s.respellAll(base.Tokens) })
+	take("needed", func() { d.Needed = s.respellAll(base.Needed) })
+	take("turn", func() { d.Turn = base.Turn })
+	take("thinking", func() { d.Thinking = base.Thinking })
+	take("without_prompt", func() { d.WithoutPrompt = base.WithoutPrompt })
+	take("request", func() { d.Request = base.Request })
+	take("constrain", func() {
+		d.Constrain = base.Constrain
+		d.Constrain.Excludes = s.respellAll(base.Constrain.Excludes)
+	})
+	take("join", func() { d.Join = base.Join })
+	take("unwrap", func() { d.Unwrap = base.Unwrap })
+	take("ids", func() { d.IDs = base.IDs })
+	take("keys", func() { d.Keys = base.Keys })
+	take("thoughts", func() { d.Thoughts = base.Thoughts })
+	take("escapes", func() { d.Escapes = base.Escapes })
+	take("alone", func() { d.Alone = base.Alone })
+	take("slow", func() { d.Slow = base.Slow })
+}
+
+// respellText replaces a literal: as a whole if it is listed so, else the listed parts of it, longest first.
+func (s *Source) respellText(literal string) string {
+	if to, ok := s.respell[literal]; ok {
+		return to
+	}
+	parts := make([]string, 0, len(s.respell))
+	for part := range s.respell {
+		parts = append(parts, part)
+	}
+	slices.SortFunc(parts, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	var out strings.Builder
+next:
+	for i := 0; i < len(literal); {
+		for _, part := range parts {
+			if strings.HasPrefix(literal[i:], part) {
+				out.WriteString(s.respell[part])
+				i += len(part)
+				continue next
+			}
+		}
+		out.WriteByte(literal[i])
+		i++
+	}
+	return out.String()
+}
+
+func (s *Source) respellAll(literals []string) (out []string) {
+	for _, literal := range literals {
+		out = append(out, s.respellText(literal))
+	}
+	return out
+}
+
+func (s *Source) respellRule(rule *Rule) *Rule {
+	if len(s.respell) == 0 {
+		return rule
+	}
+	return &Rule{Position: rule.Position, Name: rule.Name, Body: s.copy(rule.Body).(*Choice)}
+}
+
+// copy copies an expression with its literals respelled.
+func (s *Source) copy(e Expression) Expression {
+	switch e := e.(type) {
+	case *Literal:
+		return &Literal{e.Position, s.respellText(e.Text)}
+	case *Look:
+		return &Look{e.Position, s.copy(e.Inner)}
+	case *Capture:
+		if e.Shape == nil {
+			return e
+		}
+		return &Capture{e.Position, e.Name, s.copy(e.Shape)}
+	case *Codec:
+		return &Codec{e.Position, e.Kind, s.respellText(e.Delimiter)}
+	case *Set:
+		set := &Set{Position: e.Position}
+		for _, element := range e.Elements {
+			set.Elements = append(set.Elements, s.copy(element))
+		}
+		return set
+	case *Attribute:
+		return &Attribute{e.Position, e.Name, s.copy(e.Capture).(*Capture)}
+	case *Choice:
+		choice := &Choice{Position: e.Position}
+		for _, alternative := range e.Alternatives {
+			choice.Alternatives = append(choice.Alternatives, s.copy(alternative).(*Sequence))
+		}
+		return choice
+	case *Sequence:
+		sequence := &Sequence{Position: e.Position, Tests: e.Tests}
+		for _, item := range e.Items {
+			sequence.Items = append(sequence.Items, s.copy(item))
+		}
+		return sequence
+	case *Optional:
+		return &Optional{e.Position, s.copy(e.Inner)}
+	case *Repeat:
+		return &Repeat{e.Position, s.copy(e.Inner)}
+	case *List:
+		return &List{e.Position, s.copy(e.Inner), e.Separator}
+	}
+	return e
+}
+
+func (s *Source) fail(position Position, format string, arguments ...any) error {
+	return &Error{File: s.File, Position: position, Message: fmt.Sprintf(format, arguments...)}
+}
+
+// check finds the faults that need no automaton: rules that do not exist or are not used, roles that lack a part,
+// spellings that hit nothing (notation §4, 6 and 8). Ambiguity is found by the compiler.
+func (s *Source) check(d *Definition) error {
+	used := map[string]bool{}
+	for _, rule := range d.Rules {
+		if rule.Role() != "" && rule.Role() != Parameter {
+			used[rule.Name] = true
+		}
+		var err error
+		Walk(rule.Body, func(e Expression) bool {
+			reference, ok := e.(*Reference)
+			if !ok || err != nil {
+				return err == nil
+			}
+			if d.Rule(reference.Name) == nil {
+				err = s.fail(reference.Position, "the rule %s refers to %s, which is not defined", rule.Name, reference.Name)
+			}
+			used[reference.Name] = true
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, rule := range s.own {
+		if !used[rule.Name] {
+			return s.fail(rule.Position, "the rule %s is used nowhere", rule.Name)
+		}
+	}
+	for _, token := range d.Tokens {
+		if !s.occurs(d, token) {
+			return s.fail(Position{}, "tokens: %q occurs in no literal of the grammar", token)
+		}
+	}
+	for _, token := range d.Needed {
+		if !slices.Contains(d.Tokens, token) {
+			return s.fail(Position{}, "needed: %q is not among the tokens", token)
+		}
+	}
+	return nil
+}
+
+// occurs tells whether a text is a part of some literal, or of the delimiter of a codec, or of adjacent literals.
+func (s *Source) occurs(d *Definition, part string) bool {
+	found := false
+	for _, rule := range d.Rules {
+		Walk(rule.Body, func(e Expression) bool {
+			switch e := e.(type) {
+			case *Literal:
+				found = found || strings.Contains(e.Text, part)
+			case *Codec:
+				found = found || e.Delimiter != "" && strings.Contains(e.Delimiter, part)
+			}
+			return !found
+		})
+	}
+	for _, literals := range d.Holes {
+		for _, literal := range literals {
+			found = found || strings.Contains(literal, part)
+		}
+	}
+	return found
+}

@@ -1,0 +1,272 @@
+package machine
+
+import (
+	"github.com/parlance-llm/parlance/internal/match"
+	"github.com/parlance-llm/parlance/internal/program"
+)
+
+// inTail reads the closing markers behind a call's arguments, or behind an element of a list.
+func (m *Machine) inTail(n *program.Node, piece []byte, i int) int {
+	for i < len(piece) && m.node == n {
+		c := piece[i]
+		if m.place == 0 && isBlank(c) && !m.inWord {
+			if i++; m.tooLong(i) {
+				m.leaveTail(n, i, nil)
+				return i
+			}
+			continue
+		}
+		if m.inWord || m.place == 0 && n.Words != nil && n.Table.Next(0, match.Symbol(c)) == match.Dead {
+			if m.tailWord(n, piece, i) {
+				return i
+			}
+		}
+		if !m.tailSymbol(n, match.Symbol(c), i, i+1) {
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// tailWord begins a candidate with a word: the next element of a list whose separator is missing.
+func (m *Machine) tailWord(n *program.Node, piece []byte, i int) bool {
+	if wordCharacter(n.Words.Class, piece[i:]) == 0 {
+		return false
+	}
+	m.leadIn = m.heldLength(i)
+	m.outer = outerOf(n)
+	m.node = n.Element
+	m.place, m.inWord = 0, false
+	return true
+}
+
+// outerOf is the text node that a tail leads to if nothing of what it expects comes.
+func outerOf(n *program.Node) *program.Node {
+	if n.Fail.Kind == program.Gap {
+		return n.Fail.Fail
+	}
+	return n.Fail
+}
+
+// tailSymbol offers a symbol to a tail; see headSymbol.
+func (m *Machine) tailSymbol(n *program.Node, s match.Symbol, at, end int) bool {
+	before := m.place
+	place, found, back, taken := n.Table.Step(before, s)
+	switch {
+	case found != match.None && taken:
+		m.place = 0
+		m.tailMarker(n, &n.Edges[found], end)
+		m.from = end
+		return true
+	case found != match.None:
+		path := n.Table.Path(place)
+		rest := path[len(path)-back:]
+		m.shorten(at, m.width(rest))
+		m.place = 0
+		m.tailMarker(n, &n.Edges[found], at)
+		m.from = at
+		m.again(rest)
+		m.from = at
+		return false
+	case place == match.Dead:
+		path := n.Table.Path(before)
+		// Brackets, commas and fences behind the arguments mean nothing (ruling 25).
+		if len(path) == 0 && s < match.FirstToken && isLeftover(byte(s)) {
+			m.settle(end, 0, AsJunk, m.calls-1)
+			m.startCandidate(nil)
+			m.from = end
+			return true
+		}
+		if len(path) > 0 && path[0] < match.FirstToken && isLeftover(byte(path[0])) {
+			m.shorten(at, m.width(path)-1)
+			m.settle(at, 0, AsJunk, m.calls-1)
+			m.startCandidate(nil)
+			m.from = at
+			m.place = 0
+			m.again(path[1:])
+			m.from = at
+			return false
+		}
+		m.place = 0
+		m.leaveTail(n, at, path)
+		return false
+	}
+	m.place = place
+	return true
+}
+
+func isLeftover(c byte) bool { return c == '}' || c == ']' || c == ',' || c == '`' }
+
+// leaveTail goes on in the text behind the call: what is held is text there.
+func (m *Machine) leaveTail(n *program.Node, i int, rest []match.Symbol) {
+	m.endBadCall()
+	var text []byte
+	m.both(i, m.width(rest), func(part []byte, _ memory) { text = append(text, part...) })
+	m.open, m.from = false, i
+	to := n.Fail
+	if n.Block >= 0 && m.blockCalls == 0 {
+		to = n.Rejected
+	}
+	m.enter(to)
+	m.reread(text)
+	m.from = i
+	m.again(rest)
+	m.from = i
+}
+
+// tailMarker follows a marker found in a tail: all that is held ends with it.
+func (m *Machine) tailMarker(n *program.Node, e *program.Edge, i int) {
+	if e.To.Kind != program.Tail && e.Do&program.Resolve == 0 || e.Do&program.Again != 0 {
+		m.fromTail(n, e, i)
+		return
+	}
+	over := e.To.Kind != program.Tail || e.To.Call < 0
+	if over && e.Do&program.BlockCloser != 0 {
+		m.endBadCall()
+	}
+	if e.Do&program.BlockCloser != 0 && m.blockCalls == 0 {
+		// No call of the block has been read: its markers are text (rulings 34, 35).
+		m.both(i, 0, func(text []byte, kind memory) { m.text(program.Content, text, kind) })
+		m.open, m.from = false, i
+	} else {
+		m.settle(i, 0, AsMarkup, -1)
+		if over {
+			m.endBadCall()
+		}
+		m.piece()
+	}
+	if e.Do&program.StopEcho != 0 {
+		m.stopEcho()
+	}
+	m.enter(e.To)
+}
+
+// fromTail begins a candidate behind a call: a separator, or the opener of what comes next.
+func (m *Machine) fromTail(n *program.Node, e *program.Edge, i int) {
+	m.endBadCall()
+	m.forget()
+	width := len(e.Bytes)
+	m.leadIn = m.heldLength(i) - width
+	m.outer = outerOf(n)
+	e = m.choose(e)
+	if e.Do&program.Again != 0 {
+		m.suspend(i)
+		m.held = m.held[:len(m.held)-width]
+		m.enterHeld(e.To)
+		m.again(e.Symbols)
+		return
+	}
+	if e.To.Phase == program.InList { // a separator
+		m.leadIn += width
+	}
+	m.enterHeld(e.To)
+}
+
+// enterHeld goes to a node of a candidate that is open already.
+func (m *Machine) enterHeld(n *program.Node) {
+	open, leadIn := m.open, m.leadIn
+	m.enter(n)
+	m.open, m.leadIn = open, leadIn
+}
+
+// inGap reads text between the elements of a list.
+func (m *Machine) inGap(n *program.Node, piece []byte, i int) int {
+	place, read, found, back := n.Table.Find(m.place, piece[i:])
+	m.gap = append(m.gap, piece[i:i+read]...)
+	i += read
+	if found == match.None {
+		if m.place = place; len(m.gap) > m.options.HeldLimit {
+			m.giveUpGap(n, n.Table.Path(place))
+			m.from = i
+		}
+		return i
+	}
+	path := n.Table.Path(place)
+	m.gapMarker(n, &n.Edges[found], path[len(path)-back:])
+	m.from = i
+	return i
+}
+
+func (m *Machine) gapSymbol(n *program.Node, s match.Symbol, text []byte) bool {
+	place, found, back, taken := n.Table.Step(m.place, s)
+	if taken {
+		m.gap = append(m.gap, text...)
+	}
+	m.place = place
+	if found != match.None {
+		path := n.Table.Path(place)
+		m.gapMarker(n, &n.Edges[found], path[len(path)-back:])
+	}
+	m.from = len(text)
+	return taken
+}
+
+// gapMarker follows a marker found in the text between elements.
+func (m *Machine) gapMarker(n *program.Node, e *program.Edge, rest []match.Symbol) {
+	width := m.width(rest) + len(e.Bytes)
+	text := m.gap[:len(m.gap)-width]
+	m.place = 0
+	e = m.choose(e)
+	switch {
+	case e.To.Phase == program.InList && (e.To.Kind == program.Head || e.To.Kind == program.Envelope):
+		// Perhaps the next element: the text stays here until that is known.
+		m.gap = text
+		m.startCandidate(nil)
+		m.outer = n.Fail
+		if e.Do&program.Again != 0 {
+			m.enterHeld(e.To)
+			m.again(e.Symbols)
+		} else {
+			m.held = append(m.held, e.Bytes...)
+			m.leadIn = len(m.held)
+			m.enterHeld(e.To)
+		}
+	case e.Do&program.Resolve != 0: // a closer
+		m.settleGap(text)
+		if e.Do&program.BlockCloser != 0 && m.blockCalls == 0 {
+			m.text(program.Content, e.Bytes, memoryStatic)
+		} else {
+			m.take(e.Bytes, AsMarkup, -1)
+			m.piece()
+		}
+		if e.Do&program.StopEcho != 0 {
+			m.stopEcho()
+		}
+		m.enter(e.To)
+	default: // the opener of something else: the list does not go on
+		m.gap = text
+		m.giveUpGap(n, e.Symbols)
+	}
+	m.again(rest)
+}
+
+// settleGap makes junk of the text between two elements.
+func (m *Machine) settleGap(text []byte) {
+	if n := leadingBlanks(text); n == len(text) {
+		m.take(text, AsMarkup, -1)
+	} else {
+		m.take(text, AsJunk, m.calls-1)
+	}
+	m.gap = m.gap[:0]
+}
+
+// giveUpGap makes content of the text in a list that does not go on. rest is read again behind it.
+func (m *Machine) giveUpGap(n *program.Node, rest []match.Symbol) {
+	text := m.copy(m.gap)
+	if n.Table != nil && m.place != 0 {
+		text = text[:len(text)-m.width(rest)]
+	}
+	m.gap = m.gap[:0]
+	m.enter(n.Fail)
+	m.reread(text)
+	m.again(rest)
+}
+
+// endGap goes from a failed element of a list without brackets to the text behind the list.
+func (m *Machine) endGap(to *program.Node) {
+	text := m.copy(m.gap)
+	m.gap = m.gap[:0]
+	m.enter(to)
+	m.reread(text)
+}

@@ -1,0 +1,177 @@
+package machine
+
+import (
+	"github.com/parlance-llm/parlance/internal/match"
+	"github.com/parlance-llm/parlance/internal/program"
+)
+
+// inText reads text of a tray, or junk between parameters, until a marker comes.
+func (m *Machine) inText(n *program.Node, piece []byte, i int) int {
+	t := n.Table
+	before := m.place
+	place, read, found, back := t.Find(before, piece[i:])
+	owed := t.Held(before) // read with earlier pieces, not given out
+	chunk := piece[i : i+read]
+	i += read
+	if found == match.None {
+		m.place = place
+		m.release(n, owed, chunk, t.Hold(place))
+		return i
+	}
+	e := &n.Edges[found]
+	var rest []match.Symbol
+	if path := t.Path(place); back > 0 {
+		rest = path[len(path)-back:]
+	}
+	m.release(n, owed, chunk, len(e.Text)+m.width(rest))
+	m.place = 0
+	m.marker(n, e)
+	m.from = i
+	m.again(rest)
+	m.from = i
+	return i
+}
+
+// width is the length of symbols in bytes.
+func (m *Machine) width(symbols []match.Symbol) (bytes int) {
+	for _, s := range symbols {
+		if s < match.FirstToken {
+			bytes++
+		} else {
+			bytes += len(m.program.Tokens[s-match.FirstToken])
+		}
+	}
+	return bytes
+}
+
+// release gives out what is no longer held: all of owed and chunk but the last hold bytes.
+func (m *Machine) release(n *program.Node, owed, chunk []byte, hold int) {
+	count := len(owed) + len(chunk) - hold
+	if count <= 0 {
+		return
+	}
+	if k := min(count, len(owed)); k > 0 {
+		m.text(n.Tray, owed[:k], memoryStatic)
+		count -= k
+	}
+	if count > 0 {
+		m.text(n.Tray, chunk[:count], memoryChunk)
+	}
+}
+
+// beginning reads where something may stand only before the first text, byte by byte: at the first letter the node
+// changes.
+func (m *Machine) beginning(n *program.Node, piece []byte, i int) int {
+	for i < len(piece) {
+		taken, done := m.beginningSymbol(n, match.Symbol(piece[i]), piece[i:i+1])
+		if taken {
+			i++
+		}
+		m.from = i
+		if done {
+			return i
+		}
+	}
+	return i
+}
+
+// beginningSymbol takes one symbol; text is what it stands for. taken tells whether it was used up, done whether the
+// node has changed.
+func (m *Machine) beginningSymbol(n *program.Node, symbol match.Symbol, text []byte) (taken, done bool) {
+	t := n.Table
+	before := m.place
+	owed := t.Held(before)
+	place, found, back, settled := t.Step(before, symbol)
+	if found != match.None {
+		path := t.Path(place)
+		m.place = 0
+		m.marker(n, &n.Edges[found])
+		m.again(path[len(path)-back:])
+		return settled, true
+	}
+	hold := t.Hold(place)
+	released := len(owed) + len(text) - hold
+	blank := true
+	for k := range released {
+		c := byte(0)
+		if k < len(owed) {
+			c = owed[k]
+		} else {
+			c = text[k-len(owed)]
+		}
+		blank = blank && isBlank(c)
+	}
+	if released <= 0 || blank && n.KeepBlank {
+		m.place = place
+		m.release(n, owed, text, hold)
+		return true, false
+	}
+	// The first letter: on in the node behind it, with what is still held.
+	to := n.OnText
+	m.node = to
+	m.place = to.Table.Walk(t.Path(place))
+	m.release(to, owed, text, to.Table.Hold(m.place))
+	return true, true
+}
+
+// symbol reads one symbol: a byte, or a token as a whole.
+func (m *Machine) symbol(s match.Symbol) {
+	if s < match.FirstToken {
+		m.run([]byte{byte(s)})
+		return
+	}
+	text := m.program.Tokens[s-match.FirstToken]
+	before, from := m.buffer, m.from
+	m.buffer, m.from = text, 0
+	for taken := false; !taken; {
+		taken = m.token(s, text)
+	}
+	m.suspend(len(text))
+	m.buffer, m.from = before, from
+}
+
+// token offers a token to the current node; a node that does not use it up has changed the state.
+func (m *Machine) token(s match.Symbol, text []byte) (taken bool) {
+	n := m.node
+	m.steps++
+	switch n.Kind {
+	case program.Text:
+		if n.OnText != nil {
+			taken, _ = m.beginningSymbol(n, s, text)
+			if taken {
+				m.from = len(text)
+			}
+			return taken
+		}
+		return m.tokenInText(n, s, text)
+	}
+	return m.tokenInMarkup(n, s, text)
+}
+
+func (m *Machine) tokenInText(n *program.Node, s match.Symbol, text []byte) bool {
+	t := n.Table
+	before := m.place
+	owed := t.Held(before)
+	place, found, back, settled := t.Step(before, s)
+	if found == match.None {
+		m.place = place
+		m.release(n, owed, text, t.Hold(place))
+		m.from = len(text)
+		return true
+	}
+	e := &n.Edges[found]
+	if settled {
+		m.release(n, owed, text, len(e.Text))
+		m.place = 0
+		m.marker(n, e)
+		m.from = len(text)
+		return true
+	}
+	path := t.Path(before)
+	rest := path[len(path)-back:]
+	m.release(n, owed, nil, len(e.Text)+m.width(rest))
+	m.place = 0
+	m.marker(n, e)
+	m.again(rest)
+	return false
+}

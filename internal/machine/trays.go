@@ -1,0 +1,246 @@
+package machine
+
+import "github.com/parlance-llm/parlance/internal/program"
+
+// blankLimit is how much white space is kept back at most; more of it is text.
+const blankLimit = 4 << 10
+
+// The places where white space waits: behind the text of each tray, and before the first letter of a piece.
+const leadPlace = 2
+
+// trays sorts white space: by default what stands at the two ends of a tray, or alone between two pieces of markup,
+// belongs to no tray (ruling 13). A piece is the text between two pieces of markup.
+type trays struct {
+	written [2]bool   // the tray has text
+	behind  [2][]byte // white space behind the tray's text, which belongs to it if more text comes
+	lead    []byte    // white space at the beginning of the piece
+	started bool      // the piece has a letter
+	tray    program.Tray
+	join    [2]bool // a message of the tray has ended: the next one is joined to it
+}
+
+func isBlank(c byte) bool {
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v'
+}
+
+func leadingBlanks(text []byte) int {
+	n := 0
+	for n < len(text) && isBlank(text[n]) {
+		n++
+	}
+	return n
+}
+
+func trailingBlanks(text []byte) int {
+	n := 0
+	for n < len(text) && isBlank(text[len(text)-1-n]) {
+		n++
+	}
+	return n
+}
+
+// text puts text into a tray, or drops it. kind says how long the bytes stay as they are.
+func (m *Machine) text(tray program.Tray, text []byte, kind memory) {
+	if m.promptHeld > 0 {
+		text = m.ofOutput(text)
+	}
+	if len(text) == 0 {
+		return
+	}
+	if tray > program.Reasoning {
+		m.take(text, [...]As{program.Dropped: AsDropped, program.Junk: AsJunk}[tray], -1)
+		return
+	}
+	if m.exact {
+		m.exactText(tray, text, kind)
+		return
+	}
+	t := &m.trays
+	if !t.started || t.tray != tray {
+		if t.started {
+			m.piece()
+		}
+		n := leadingBlanks(text)
+		t.tray = tray
+		m.keepBlanks(leadPlace, text[:n])
+		if n == len(text) {
+			return
+		}
+		text = text[n:]
+		m.startPiece(tray)
+	}
+	if first := text[0]; isBlank(first) {
+		n := leadingBlanks(text)
+		m.keepBlanks(int(tray), text[:n])
+		if text = text[n:]; len(text) == 0 {
+			return
+		}
+	}
+	if len(t.behind[tray]) > 0 {
+		m.settleBlanks(tray)
+	}
+	n := len(text)
+	if isBlank(text[n-1]) {
+		n -= trailingBlanks(text)
+	}
+	m.take(text[:n], trayAs(tray), -1)
+	m.emit(tray, text[:n], kind)
+	if n < len(text) {
+		m.keepBlanks(int(tray), text[n:])
+	}
+}
+
+func trayAs(tray program.Tray) As {
+	if tray == program.Reasoning {
+		return AsReasoning
+	}
+	return AsContent
+}
+
+// startPiece is called at the first letter of a piece: the white space before it belongs to the tray, unless the tray
+// begins here.
+func (m *Machine) startPiece(tray program.Tray) {
+	t := &m.trays
+	t.started = true
+	if t.join[tray] {
+		// Whole messages of one tray are joined, not their white space.
+		t.join[tray] = false
+		if t.written[tray] {
+			m.settleBlanks(tray)
+			m.emit(tray, m.joinText, memoryStatic)
+			if m.trace != nil {
+				m.trace.settle(leadPlace, AsLayout)
+			}
+			t.lead = t.lead[:0]
+		}
+	}
+	if !t.written[tray] {
+		t.written[tray] = true
+		t.lead = t.lead[:0]
+		if m.trace != nil {
+			m.trace.settle(leadPlace, AsLayout)
+		}
+		return
+	}
+	t.behind[tray] = append(t.behind[tray], t.lead...)
+	t.lead = t.lead[:0]
+	if m.trace != nil {
+		m.trace.move(leadPlace, int(tray))
+	}
+}
+
+// settleBlanks gives out the white space that was kept behind a tray's text.
+func (m *Machine) settleBlanks(tray program.Tray) {
+	t := &m.trays
+	if len(t.behind[tray]) == 0 {
+		return
+	}
+	m.emit(tray, t.behind[tray], memoryReused)
+	t.behind[tray] = t.behind[tray][:0]
+	if m.trace != nil {
+		m.trace.settle(int(tray), trayAs(tray))
+	}
+}
+
+// keepBlanks keeps white space back at a place.
+func (m *Machine) keepBlanks(place int, blanks []byte) {
+	if len(blanks) == 0 {
+		return
+	}
+	t := &m.trays
+	m.take(blanks, asPending, place)
+	if place == leadPlace {
+		t.lead = append(t.lead, blanks...)
+		if len(t.lead) > blankLimit {
+			if !m.exact && !t.written[t.tray] {
+				t.lead = t.lead[:0] // the beginning of a tray: it will never be text
+				return
+			}
+			m.startPiece(t.tray)
+			m.settleBlanks(t.tray)
+		}
+		return
+	}
+	t.behind[place] = append(t.behind[place], blanks...)
+	if len(t.behind[place]) > blankLimit {
+		m.settleBlanks(program.Tray(place))
+	}
+}
+
+// piece ends a piece: a marker has come.
+func (m *Machine) piece() {
+	t := &m.trays
+	if m.exact {
+		m.settleExact()
+	} else if !t.started && len(t.lead) > 0 {
+		t.lead = t.lead[:0]
+		if m.trace != nil {
+			m.trace.settle(leadPlace, AsLayout)
+		}
+	}
+	t.started = false
+}
+
+// dropBlanks makes markup of the white space just before a marker that swallows it.
+func (m *Machine) dropBlanks() {
+	t := &m.trays
+	place := leadPlace
+	if t.started && !m.exact {
+		place = int(t.tray)
+		t.behind[t.tray] = t.behind[t.tray][:0]
+	} else {
+		t.lead = t.lead[:0]
+	}
+	if m.trace != nil {
+		m.trace.settle(place, AsMarkup)
+	}
+}
+
+// exactText puts text into a tray with its white space. Only what a marker may still swallow is kept back.
+func (m *Machine) exactText(tray program.Tray, text []byte, kind memory) {
+	t := &m.trays
+	if t.tray != tray {
+		m.settleExact()
+		t.tray = tray
+	}
+	if t.join[tray] {
+		t.join[tray] = false
+		if t.written[tray] {
+			m.emit(tray, m.joinText, memoryStatic)
+		}
+	}
+	t.written[tray] = true
+	n := len(text)
+	if m.node.SwallowsBlank {
+		n -= trailingBlanks(text)
+	}
+	if n > 0 {
+		m.settleExact()
+		m.take(text[:n], trayAs(tray), -1)
+		m.emit(tray, text[:n], kind)
+	}
+	if n < len(text) {
+		m.keepBlanks(leadPlace, text[n:])
+	}
+	t.started = true
+}
+
+// settleExact gives out the white space kept back for a marker that did not come.
+func (m *Machine) settleExact() {
+	t := &m.trays
+	if len(t.lead) == 0 {
+		return
+	}
+	m.emit(t.tray, t.lead, memoryReused)
+	t.lead = t.lead[:0]
+	if m.trace != nil {
+		m.trace.settle(leadPlace, trayAs(t.tray))
+	}
+}
+
+// message begins a message of a tray: whole messages of one tray are joined by the definition's text.
+func (m *Machine) message(tray program.Tray) {
+	if len(m.joinText) > 0 && tray <= program.Reasoning && m.trays.written[tray] {
+		m.trays.join[tray] = true
+	}
+}

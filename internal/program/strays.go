@@ -1,0 +1,169 @@
+package program
+
+import (
+	"github.com/parlance-llm/parlance/internal/grammar"
+)
+
+// This file adds what the law reads beside text and no definition writes down: markers that mean nothing where they
+// stand (rulings 7, 9, 10, 17 and notation §2, L4 and L5).
+
+// strays gives every text of the graph its strays.
+func (g *graph) strays() {
+	for at := 0; at < len(g.steps); at++ {
+		if g.steps[at].op == stepText {
+			g.straysBeside(at)
+		}
+	}
+}
+
+func (g *graph) straysBeside(at int) {
+	thought := g.within(at, grammar.Thought)
+	message := g.within(at, grammar.Message)
+	for _, h := range g.halves {
+		for _, rule := range h.definition.Rules {
+			switch rule.Role() {
+			case grammar.Skip:
+				g.stray(at, h, &grammar.Sequence{Items: []grammar.Expression{rule.Body}}, actStray)
+			case grammar.Thought:
+				if h.thoughts {
+					g.thoughtStrays(at, h, rule, thought)
+				}
+			case grammar.Frame:
+				if !thought && !message {
+					g.frameStrays(at, h, rule)
+				}
+			case grammar.Message:
+				if !message {
+					for _, sequence := range rule.Body.Alternatives {
+						g.stray(at, h, &grammar.Sequence{Items: sequence.Items[closingFrom(sequence, h.definition):]}, actStray)
+					}
+				}
+			case grammar.Citation:
+				if h.thoughts || h.calls {
+					g.citation(at, h, rule)
+				}
+			}
+		}
+	}
+}
+
+func (g *graph) thoughtStrays(at int, h *half, rule *grammar.Rule, inside bool) {
+	for _, sequence := range rule.Body.Alternatives {
+		open := &grammar.Sequence{Items: sequence.Items[:openTo(sequence, h.definition)]}
+		closer := &grammar.Sequence{Items: sequence.Items[closingFrom(sequence, h.definition):]}
+		if inside {
+			g.stray(at, h, open, actStray)
+			continue
+		}
+		g.stray(at, h, open, actPairOpener)
+		g.stray(at, h, closer, actLoneCloser)
+	}
+}
+
+// frameStrays: a frame's markers are markup wherever text stands, except a closer that looks ahead, which closes only
+// its own frame.
+func (g *graph) frameStrays(at int, h *half, rule *grammar.Rule) {
+	for _, sequence := range rule.Body.Alternatives {
+		closer := sequence.Items[closingFrom(sequence, h.definition):]
+		for i, item := range closer {
+			if _, ok := item.(*grammar.Look); ok {
+				closer = closer[:i:i]
+				if i > 0 {
+					closer = nil
+				}
+				break
+			}
+		}
+		g.stray(at, h, &grammar.Sequence{Items: closer}, actStray)
+		if g.within(at, grammar.Frame) {
+			g.stray(at, h, &grammar.Sequence{Items: sequence.Items[:openTo(sequence, h.definition)]}, actStray)
+		}
+	}
+}
+
+// openTo gives the index behind a role's opener: the markers before everything it holds.
+func openTo(sequence *grammar.Sequence, d *grammar.Definition) int {
+	for i, item := range sequence.Items {
+		if holds(item, d) {
+			return i
+		}
+	}
+	return len(sequence.Items)
+}
+
+// stray adds a marker that leads from a text back to it.
+func (g *graph) stray(at int, h *half, marker *grammar.Sequence, what act) {
+	if len(marker.Items) == 0 {
+		return
+	}
+	first := len(g.steps)
+	c := context{half: &half{definition: h.definition, thoughts: true}, region: g.steps[at].region, noLook: true}
+	f, ok := g.sequence(marker, c)
+	if !ok {
+		g.steps = g.steps[:first]
+		return
+	}
+	marks := false
+	for i := first; i < len(g.steps); i++ {
+		s := &g.steps[i]
+		if s.op != stepLiteral {
+			continue
+		}
+		marks = true
+		s.act, s.stray = what, true
+		if what == actLoneCloser && plainWords(s.literal) {
+			// Words of a language are no tags: outside their place they are text (ruling 10).
+			g.steps = g.steps[:first]
+			return
+		}
+	}
+	if !marks {
+		g.steps = g.steps[:first]
+		return
+	}
+	g.link(f.out, at)
+	g.steps[at].strays = append(g.steps[at].strays, f.in)
+}
+
+// plainWords tells whether a marker is written in words of a language rather than as a tag.
+func plainWords(literal string) bool {
+	c := literal[0]
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// within tells whether a step stands in a role.
+func (g *graph) within(at int, role grammar.Role) bool {
+	for r := g.steps[at].region; r != outside; r = g.regions[r].parent {
+		if g.regions[r].role == role {
+			return true
+		}
+	}
+	return false
+}
+
+// citation adds a citation inside a text: its tags vanish, its text stays in the tray. Whatever may follow the text
+// may follow it inside the citation too, so that one that is never closed loses nothing.
+func (g *graph) citation(at int, h *half, rule *grammar.Rule) {
+	for r := g.steps[at].region; r != outside; r = g.regions[r].parent {
+		if g.regions[r].role == grammar.Citation {
+			return
+		}
+	}
+	first := len(g.steps)
+	tray := g.steps[at].tray
+	f, ok := g.role(rule, context{half: &half{definition: h.definition, thoughts: h.thoughts, calls: h.calls}, region: g.steps[at].region})
+	if !ok {
+		return
+	}
+	for i := first; i < len(g.steps); i++ {
+		s := &g.steps[i]
+		s.stray = s.stray || s.op == stepLiteral
+		if s.op == stepText {
+			s.tray = tray
+			s.strays = append(s.strays, g.steps[at].next...)
+			s.strays = append(s.strays, g.steps[at].strays...)
+		}
+	}
+	g.link(f.out, at)
+	g.steps[at].strays = append(g.steps[at].strays, f.in)
+}

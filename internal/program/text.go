@@ -1,0 +1,159 @@
+package program
+
+import (
+	"fmt"
+
+	"github.com/parlance-llm/parlance/internal/grammar"
+)
+
+// text makes the node for text of a tray, given what may follow. late is a call that ended without its closers, which
+// are markup if they come later; outside if there is none.
+func (c *compiler) text(k []place, m Mode, late int) *Node {
+	r := reach{mode: m, begun: true, texts: true}
+	cl := c.close(k, r)
+	n, made := c.node(Text, fmt.Sprint(m, " ", late, " ", cl.signature()))
+	if !made {
+		return n
+	}
+	if m == Prompt {
+		c.again[n] = func(m Mode) *Node { return c.text(k, m, late) }
+	}
+	texts := c.texts(cl)
+	for _, it := range texts {
+		if c.graph.steps[it.step].tray != c.graph.steps[texts[0].step].tray {
+			c.ambiguous(texts[0], it, "the same text")
+		}
+	}
+	first := &c.graph.steps[texts[0].step]
+	n.Tray = first.tray
+	n.InThought = c.around(first.region, grammar.Thought) != outside
+	if first.between {
+		n.Block = first.region
+	}
+	if first.region != outside && c.graph.regions[first.region].role == grammar.Message {
+		n.Body = first.region
+	}
+	behind := make([]place, len(texts))
+	for i, it := range texts {
+		behind[i] = place{it.step, 0}
+	}
+	if c.close(behind, r).signature() != cl.signature() {
+		n.OnText = c.text(behind, m, late)
+		for _, it := range cl.items {
+			n.KeepBlank = n.KeepBlank || c.graph.steps[it.step].op == stepBlank
+		}
+	}
+	c.fillText(n, cl, m, late)
+	return n
+}
+
+func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
+	var set edgeSet
+	c.gather(&set, cl.items)
+	for _, it := range cl.items {
+		s := &c.graph.steps[it.step]
+		switch s.op {
+		case stepKeyword: // a set that opens by an attribute: name, sign
+			sign := c.graph.steps[s.next[0]].next[0]
+			set.add(s.literal+"=", source{it, c.graph.steps[sign].next[0]})
+		case stepWord, stepUntil, stepAttribute, stepValue, stepPython, stepDelimited:
+			if !s.inSet {
+				c.ambiguous(it, c.texts(cl)[0], "the same text")
+			}
+		}
+	}
+	var literals []string
+	var watch []bool
+	for _, literal := range set.literals {
+		e := c.fromText(n, literal, set.sources[literal], m)
+		literals = append(literals, literal)
+		watch = append(watch, e.Do&PairOpener != 0 && e.Do&Resolve == 0)
+		n.Edges = append(n.Edges, e)
+	}
+	if late != outside {
+		for _, closer := range c.lateClosers(late) {
+			if _, ok := set.sources[closer]; !ok {
+				set.add(closer, source{})
+				literals = append(literals, closer)
+				watch = append(watch, false)
+				n.Edges = append(n.Edges, Edge{Do: Resolve, To: c.text(c.texts2places(cl), m, outside), Capture: outside, Text: closer})
+			}
+		}
+	}
+	n.Table = c.table(literals, watch, true)
+}
+
+func (c *compiler) texts2places(cl closure) (out []place) {
+	for _, it := range c.texts(cl) {
+		out = append(out, place{it.step, 0})
+	}
+	return out
+}
+
+// lateClosers are the closers of a call that has ended, and of the list it was in.
+func (c *compiler) lateClosers(region int) (out []string) {
+	for r := region; r != outside; r = c.graph.regions[r].parent {
+		role := c.graph.regions[r].role
+		if role != grammar.Call && role != grammar.Block {
+			break
+		}
+		if r != region && !c.graph.regions[r].list {
+			break
+		}
+		for _, step := range c.graph.regions[r].closers {
+			if literal := c.fill(c.graph.steps[step].literal); hasLetter(literal) {
+				out = append(out, literal)
+			}
+		}
+	}
+	return out
+}
+
+// fromText makes the edge for a marker found in text.
+func (c *compiler) fromText(n *Node, literal string, sources []source, m Mode) Edge {
+	sources = c.prune(sources, reach{mode: m, begun: true})
+	src := sources[0]
+	s := &c.graph.steps[src.step]
+	h := head{phase: Candidate, mode: m, marked: hasLetter(literal)}
+	if s.op == stepJSON || s.op == stepEnvelope {
+		return Edge{To: c.codec(sources, head{phase: Candidate, mode: m}), Do: Again, Capture: outside, Text: literal}
+	}
+	if role := c.roleOf(s.region); !s.stray && (role == grammar.Block || role == grammar.Call || role == grammar.Message) && !s.closing {
+		h.again = literal
+	}
+	e := c.arrive(targets(sources), h, src, true)
+	e.Text = literal
+	e.Do |= echoes(sources)
+	if e.To != nil && e.To.Kind == Text && e.Branches == nil {
+		switch s.act {
+		case actLoneCloser:
+			e.Do, e.To = LoneCloser, n
+			if m == Prompt {
+				e.Do, e.To = Resolve|ThoughtOver, c.text(places(c.graph.over), m, outside)
+			}
+		case actPairOpener:
+			e.Do, e.To = AsText|PairOpener, n
+			if m == Prompt {
+				e.Do, e.To = Resolve, c.text(places(c.graph.thoughts), m, outside)
+			}
+		case actContent:
+			e.Do = AsText
+		case actStray:
+			e.To = n
+		}
+		if n.Block != outside && s.region == n.Block && s.closing {
+			e.Do |= BlockCloser
+		}
+	}
+	if src.blank {
+		e.Do |= Blank
+	}
+	return e
+}
+
+func (c *compiler) roleOf(region int) grammar.Role {
+	if region == outside {
+		return grammar.Output
+	}
+	return c.graph.regions[region].role
+}

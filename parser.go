@@ -1,0 +1,129 @@
+package parlance
+
+import (
+	"sync"
+
+	"github.com/parlance-llm/parlance/internal/grammar"
+	"github.com/parlance-llm/parlance/internal/machine"
+	"github.com/parlance-llm/parlance/internal/program"
+)
+
+// Parser reads the output of models of one format, or of two formats whose halves are put together. It is immutable;
+// any number of goroutines may use it at once.
+type Parser struct {
+	tool, reasoning         string
+	toolHalf, reasoningHalf *grammar.Definition
+	name                    *grammar.ReasoningName
+
+	mutex    sync.Mutex
+	programs map[variant]*program.Program
+}
+
+// variant is what a request changes in the automaton.
+type variant struct {
+	noCalls bool
+	forced  program.Forced
+	holes   string
+	shown   bool // thoughts that stay content are read as thoughts, to see what the prompt shows
+}
+
+func newParser(o *lookup) (*Parser, error) {
+	p := &Parser{tool: o.tool, reasoning: o.reasoning, programs: map[variant]*program.Program{}}
+	var err error
+	if o.tool != "" {
+		if p.toolHalf, err = o.find(grammar.ToolHalf, o.tool); err != nil {
+			return nil, err
+		}
+	}
+	if o.reasoning != "" {
+		if p.reasoningHalf, err = o.find(grammar.ReasoningHalf, o.reasoning); err != nil {
+			return nil, err
+		}
+		p.name = p.reasoningHalf.ReasoningName(o.reasoning)
+	}
+	_, err = p.program(variant{})
+	return p, err
+}
+
+// ToolName is the tool-parser name the parser was looked up with.
+func (p *Parser) ToolName() string { return p.tool }
+
+// ReasoningName is the reasoning-parser name the parser was looked up with.
+func (p *Parser) ReasoningName() string { return p.reasoning }
+
+// program compiles a variant, or finds it.
+func (p *Parser) program(v variant) (*program.Program, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if compiled, ok := p.programs[v]; ok {
+		return compiled, nil
+	}
+	o := program.Options{Tool: p.toolHalf, Reasoning: p.reasoningHalf, Name: p.name, NoCalls: v.noCalls, Forced: v.forced}
+	if v.shown {
+		name := *p.name
+		name.Thoughts = "reasoning"
+		o.Name = &name
+	}
+	if v.holes != "" {
+		o.Holes = map[string]string{}
+		for name := range p.holes() {
+			o.Holes[name] = v.holes
+		}
+	}
+	if v.forced != program.NotForced {
+		plain, err := library().Definition("plain")
+		if err != nil {
+			return nil, err
+		}
+		o.Plain = plain
+	}
+	compiled, err := program.Compile(o)
+	if err != nil {
+		return nil, err
+	}
+	p.programs[v] = compiled
+	return compiled, nil
+}
+
+// holes are the holes of the definitions' literals.
+func (p *Parser) holes() map[string][]string {
+	for _, d := range []*grammar.Definition{p.toolHalf, p.reasoningHalf} {
+		if d != nil && len(d.Holes) > 0 {
+			return d.Holes
+		}
+	}
+	return nil
+}
+
+// thinking is the switch of the reasoning half.
+func (p *Parser) thinking() *grammar.Thinking {
+	switch {
+	case p.reasoningHalf == nil:
+		return &grammar.Thinking{}
+	case p.name != nil && p.name.Thinking != nil:
+		return p.name.Thinking
+	}
+	return &p.reasoningHalf.Thinking
+}
+
+// thoughtsStayContent tells whether thoughts are content, markers included.
+func (p *Parser) thoughtsStayContent() bool {
+	return p.reasoningHalf != nil && (p.name.Thoughts == "content" || p.name.Thoughts == "" && p.reasoningHalf.Thoughts == "content")
+}
+
+// start says where a turn begins for a request.
+func (p *Parser) start(r *Request, compiled *program.Program) machine.Start {
+	s := machine.Start{}
+	if r.Prompt != "" {
+		s.Prompt = library().Turn(r.Prompt, compiled.MessageOpener)
+	}
+	switch thinking := p.thinking(); {
+	case !thinking.Given:
+		s.Inside = r.Prompt == "" && p.reasoningHalf != nil && p.reasoningHalf.WithoutPrompt == "inside"
+	case thinking.On(r.ChatTemplateKwargs):
+		s.Inside = thinking.Start == "inside"
+	default:
+		s.Mode, s.After = program.Off, true
+	}
+	return s
+}
