@@ -180,7 +180,7 @@ func (s *Source) check(d *Definition) error {
 		}
 	}
 	for _, rule := range s.own {
-		if !used[rule.Name] {
+		if !used[rule.Name] && len(d.Tool)+len(d.Reasoning) > 0 {
 			return s.fail(rule.Position, "the rule %s is used nowhere", rule.Name)
 		}
 	}

@@ -22,9 +22,8 @@ func (m *Machine) marker(n *program.Node, e *program.Edge) {
 		e = m.choose(e)
 	}
 	switch {
-	case e.Do&program.PairOpener != 0:
+	case e.Do&program.PairOpener != 0: // its text has gone out already
 		m.pairs++
-		m.text(n.Tray, e.Bytes, memoryStatic)
 	case e.Do&program.LoneCloser != 0 && m.pairs > 0:
 		m.pairs--
 		m.text(n.Tray, e.Bytes, memoryStatic)
@@ -172,7 +171,6 @@ func (m *Machine) fail(n *program.Node, i int, rest []match.Symbol) {
 		m.enter(outer)
 	}
 	m.again(rest)
-	m.from = i
 }
 
 // advance follows an edge out of a candidate: its marker is the last of what is held, up to i.
@@ -185,6 +183,10 @@ func (m *Machine) advance(n *program.Node, e *program.Edge, i int) {
 	}
 	if do&program.PairOpener != 0 {
 		m.pairs++
+	}
+	if do&program.BlockCloser != 0 && m.blockCalls == 0 {
+		m.fail(n, i, nil)
+		return
 	}
 	if do&program.AsText != 0 || do&program.LoneCloser != 0 && m.pairs > 0 {
 		if do&program.LoneCloser != 0 {
@@ -227,8 +229,10 @@ func (m *Machine) advance(n *program.Node, e *program.Edge, i int) {
 		if do&program.BeginMessage != 0 {
 			m.message(e.To.Tray)
 		}
-	case do&program.Again != 0, do&program.EndValue != 0:
+	case do&program.EndValue != 0, do&program.Again != 0 && do&program.Commit != 0:
 		m.closeCandidate(i, but)
+	case do&program.Again != 0: // a codec reads its first bracket itself; all is still held
+		m.shorten(i, but)
 	case e.To.Kind == program.Text:
 		m.closeCandidate(i, 0)
 	case e.To.Kind == program.Delimited:
@@ -241,7 +245,6 @@ func (m *Machine) advance(n *program.Node, e *program.Edge, i int) {
 	m.enterFrom(n, e.To)
 	if do&program.Again != 0 {
 		m.again(e.Symbols)
-		m.from = i
 	}
 }
 

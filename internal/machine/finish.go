@@ -58,7 +58,7 @@ func (m *Machine) settleFound(n *program.Node, found int32, rest []match.Symbol)
 	switch n.Kind {
 	case program.Text:
 		e := &n.Edges[found]
-		m.release(n, n.Table.Held(m.place), nil, len(e.Bytes)+width)
+		m.release(n, n.Table.Held(m.place), nil, m.keptBack(e)+width)
 		m.place = 0
 		m.marker(n, e)
 	case program.Gap:

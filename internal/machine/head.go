@@ -20,7 +20,6 @@ func (m *Machine) inHead(n *program.Node, piece []byte, i int) int {
 			size := wordCharacter(n.Words.Class, piece[i:])
 			if size == 0 {
 				m.endWord(n, i)
-				m.from = max(m.from, 0)
 				return i
 			}
 			m.word = append(m.word, piece[i:i+size]...)
@@ -62,7 +61,6 @@ func (m *Machine) headSymbol(n *program.Node, s match.Symbol, at, end int) bool 
 	case found != match.None && taken:
 		m.place = 0
 		m.advance(n, &n.Edges[found], end)
-		m.from = end
 		return true
 	case found != match.None: // a shorter marker, and symbols of a longer one that did not come
 		path := n.Table.Path(place)
@@ -70,9 +68,7 @@ func (m *Machine) headSymbol(n *program.Node, s match.Symbol, at, end int) bool 
 		m.shorten(at, m.width(rest))
 		m.place = 0
 		m.advance(n, &n.Edges[found], at)
-		m.from = at
 		m.again(rest)
-		m.from = at
 		return false
 	case place == match.Dead:
 		if n.Words != nil && m.asWord(n, before) {
@@ -133,7 +129,6 @@ func (m *Machine) endWord(n *program.Node, i int) {
 	m.inWord = false
 	if e, ok := n.Keywords[string(m.word)]; ok {
 		m.advance(n, &e, i)
-		m.from = i
 		return
 	}
 	w := n.Words
@@ -208,9 +203,7 @@ func (m *Machine) foundUntil(n *program.Node, e *program.Edge, rest []match.Symb
 	default:
 		m.advance(n, e, i)
 	}
-	m.from = i
 	m.again(rest)
-	m.from = i
 }
 
 // inAttribute captures the value of an attribute: quoted either way, or bare up to a blank or a marker.
@@ -262,9 +255,7 @@ func (m *Machine) foundAttribute(n *program.Node, e *program.Edge, rest []match.
 		m.shorten(i, m.width(rest))
 		m.place = 0
 		m.advance(n, e, i)
-		m.from = i
 		m.again(rest)
-		m.from = i
 		return true
 	}
 	if m.quote != bare { // what ends a bare value is data in quotes
@@ -277,7 +268,6 @@ func (m *Machine) foundAttribute(n *program.Node, e *program.Edge, rest []match.
 	m.endAttribute(n, text, i)
 	m.again(e.Symbols)
 	m.again(rest)
-	m.from = i
 	return true
 }
 

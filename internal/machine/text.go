@@ -23,13 +23,20 @@ func (m *Machine) inText(n *program.Node, piece []byte, i int) int {
 	if path := t.Path(place); back > 0 {
 		rest = path[len(path)-back:]
 	}
-	m.release(n, owed, chunk, len(e.Text)+m.width(rest))
+	m.release(n, owed, chunk, m.keptBack(e)+m.width(rest))
 	m.place = 0
 	m.marker(n, e)
 	m.from = i
 	m.again(rest)
-	m.from = i
 	return i
+}
+
+// keptBack is how many bytes of a marker in text are held: all, unless it is text whether it is found or not.
+func (m *Machine) keptBack(e *program.Edge) int {
+	if e.Do&program.PairOpener != 0 && e.Do&program.Resolve == 0 {
+		return 0
+	}
+	return len(e.Bytes)
 }
 
 // width is the length of symbols in bytes.
@@ -85,6 +92,9 @@ func (m *Machine) beginningSymbol(n *program.Node, symbol match.Symbol, text []b
 	if found != match.None {
 		path := t.Path(place)
 		m.place = 0
+		if e := &n.Edges[found]; m.keptBack(e) == 0 {
+			m.release(n, owed, text, 0)
+		}
 		m.marker(n, &n.Edges[found])
 		m.again(path[len(path)-back:])
 		return settled, true
@@ -161,7 +171,7 @@ func (m *Machine) tokenInText(n *program.Node, s match.Symbol, text []byte) bool
 	}
 	e := &n.Edges[found]
 	if settled {
-		m.release(n, owed, text, len(e.Text))
+		m.release(n, owed, text, m.keptBack(e))
 		m.place = 0
 		m.marker(n, e)
 		m.from = len(text)
@@ -169,7 +179,7 @@ func (m *Machine) tokenInText(n *program.Node, s match.Symbol, text []byte) bool
 	}
 	path := t.Path(before)
 	rest := path[len(path)-back:]
-	m.release(n, owed, nil, len(e.Text)+m.width(rest))
+	m.release(n, owed, nil, m.keptBack(e)+m.width(rest))
 	m.place = 0
 	m.marker(n, e)
 	m.again(rest)

@@ -24,7 +24,7 @@ func (c *compiler) inCall(k []place, h head, src source, do Do) Edge {
 		e.Do |= CloseElement
 	}
 	within, outer, nested := false, false, false
-	for _, it := range cl.items {
+	for _, it := range c.close(k, reach{mode: h.mode, begun: true, within: &c.graph.regions[h.call]}).items {
 		step := &c.graph.steps[it.step]
 		if step.op == stepBlank || step.op == stepText || !c.inside(step.region, h.call) {
 			continue
@@ -68,14 +68,8 @@ func (c *compiler) args(k []place, call int, m Mode) *Node {
 	}
 	n.Tray, n.Call = Junk, call
 	h := head{phase: InCall, mode: m, call: call, args: n, marked: true}
-	var items []item
-	for _, it := range cl.items {
-		if c.inside(c.graph.steps[it.step].region, call) {
-			items = append(items, it)
-		}
-	}
 	var set edgeSet
-	c.gather(&set, items)
+	c.gather(&set, c.close(k, reach{mode: m, begun: true, within: &c.graph.regions[call]}).items)
 	var literals []string
 	add := func(literal string, e Edge) {
 		if !slices.Contains(literals, literal) {
@@ -259,8 +253,12 @@ func (c *compiler) fromTail(literal string, sources []source, m Mode, h head) Ed
 		e.To = c.text(c.ranked(k, texts[0].rank), m, outside)
 	default:
 		call := c.call(src.step)
-		for _, it := range cl.items {
-			if region := c.graph.steps[it.step].region; call != outside && c.graph.steps[it.step].op != stepBlank && !c.inside(region, call) {
+		if call != outside {
+			within := false
+			for _, it := range c.close(k, reach{mode: m, begun: true, within: &c.graph.regions[call]}).items {
+				within = within || c.graph.steps[it.step].op != stepBlank
+			}
+			if !within {
 				call = outside
 			}
 		}
@@ -295,6 +293,9 @@ func (c *compiler) codec(sources []source, h head) *Node {
 	json, envelopes := outside, 0
 	key := ""
 	for _, src := range sources {
+		if src.rank > sources[0].rank {
+			break // what is nearer wins
+		}
 		s := &c.graph.steps[src.step]
 		key += fmt.Sprint(src.step, " ")
 		if s.op == stepJSON {

@@ -49,6 +49,8 @@ type reach struct {
 	begun bool
 	// texts: text is of interest, and with it the strays.
 	texts bool
+	// within stays inside a region: what can be reached only by leaving it does not count; see inside.
+	within *region
 }
 
 func (c *compiler) close(places []place, r reach) closure {
@@ -87,6 +89,9 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 		for _, step := range s.next {
 			w.walk(place{step, p.rank}, state, ahead)
 		}
+	}
+	if w.reach.within != nil && w.reach.within.exit == p.step {
+		return
 	}
 	switch s.op {
 	case stepNothing:

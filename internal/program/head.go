@@ -52,11 +52,15 @@ func (c *compiler) arrive(k []place, h head, src source, fromText bool) Edge {
 		return e
 	}
 	if texts := c.texts(cl); len(texts) > 0 {
-		if !fromText && s.closing && c.roleOf(s.region) == grammar.Block && !h.emptied {
+		closesBlock := s.closing && c.roleOf(s.region) == grammar.Block
+		if !fromText && closesBlock && h.phase == Candidate && !h.emptied {
 			e.Do = AsText // an empty block, or one without a call, is text (ruling 36)
 			return e
 		}
 		e.Do = Resolve
+		if closesBlock && h.phase == InList {
+			e.Do |= BlockCloser
+		}
 		e.To = c.text(c.ranked(k, texts[0].rank), h.mode, outside)
 		switch {
 		case s.act == actLoneCloser:
@@ -237,7 +241,7 @@ func (c *compiler) words(n *Node, cl closure, h head, set *edgeSet) {
 	var after []place
 	for _, it := range cl.items {
 		if s := &c.graph.steps[it.step]; s.op == stepWord {
-			after = append(after, places(s.next)...)
+			after = append(after, place{s.next[0], it.rank - word.rank})
 		}
 	}
 	s := &c.graph.steps[word.step]
@@ -260,7 +264,9 @@ func (c *compiler) keyword(n *Node, word string, e Edge) {
 	if n.Keywords == nil {
 		n.Keywords = map[string]Edge{}
 	}
-	n.Keywords[word] = e
+	if _, nearer := n.Keywords[word]; !nearer {
+		n.Keywords[word] = e
+	}
 	if n.Words == nil {
 		n.Words = &Word{Class: &attributeClass, Edge: Edge{Capture: outside}}
 	}
@@ -313,7 +319,7 @@ func (c *compiler) candidateLaw(k []place, cl closure, h head, law func(string, 
 		s := &c.graph.steps[it.step]
 		call := c.call(it.step)
 		switch {
-		case s.op == stepJSON && s.named && call != outside:
+		case s.op == stepJSON && s.named && call != outside && !c.graph.regions[call].made:
 			// The call's closer where its arguments should begin: it has none (ruling 25).
 			r := call
 			for {

@@ -96,7 +96,7 @@ type region struct {
 	texts []int
 	// closers are the first literals of its closing markers.
 	closers []int
-	// made: the call's arguments are turned into JSON (tags, delimited, Python).
+	// made: the call's arguments are, or may be, written in tags or with delimiters.
 	made bool
 	// list: the calls of the block are elements of a bracketed list.
 	list bool
@@ -162,6 +162,8 @@ type context struct {
 	named  bool
 	// noLook: looking ahead is left out; a marker that is a stray ends nothing.
 	noLook bool
+	// inSet: captures are words, since what follows may be any of the set's elements.
+	inSet bool
 }
 
 type unsayable struct{ err error }
@@ -205,7 +207,6 @@ func (g *graph) build(e grammar.Expression, c context) (f fragment, ok bool) {
 	case *grammar.Run:
 		return g.single(step{op: stepWord, class: &e.Class, count: e.Count, region: c.region, at: e.Position, capture: -1, half: c.half}), true
 	case *grammar.Envelope:
-		g.shape(c, false)
 		return g.single(step{op: stepEnvelope, envelope: e, region: c.region, at: e.Position, capture: -1, half: c.half}), true
 	case *grammar.Set:
 		return g.set(e, c)
@@ -245,11 +246,11 @@ func (g *graph) single(s step) fragment {
 	return fragment{in, out}
 }
 
-// shape notes on the call around a position how its arguments are written.
-func (g *graph) shape(c context, made bool) {
+// makes notes on the call around a position that its arguments are turned into JSON.
+func (g *graph) makes(c context) {
 	for r := c.region; r != outside; r = g.regions[r].parent {
 		if g.regions[r].role == grammar.Call {
-			g.regions[r].made = made
+			g.regions[r].made = true
 			return
 		}
 	}
@@ -311,7 +312,7 @@ func (g *graph) captured(e *grammar.Capture, c context) (fragment, bool) {
 				s.value = ValueXML
 			}
 		}
-		g.shape(c, true)
+		g.makes(c)
 		return g.single(s), true
 	}
 	switch shape := e.Shape.(type) {
@@ -319,6 +320,9 @@ func (g *graph) captured(e *grammar.Capture, c context) (fragment, bool) {
 		s.op, s.class = stepWord, &grammar.WordClass
 		switch e.Name {
 		case "key", "type", "sources":
+			if c.inSet {
+				break
+			}
 			s.op = stepUntil
 			s.equals = e.Name == "key" && slices.Contains(c.nested, "@key")
 		case "echo":
@@ -330,13 +334,11 @@ func (g *graph) captured(e *grammar.Capture, c context) (fragment, bool) {
 		switch shape.Kind {
 		case "json":
 			s.op = stepJSON
-			g.shape(c, false)
 		case "python":
 			s.op = stepPython
-			g.shape(c, true)
 		case "delimited":
 			s.op = stepDelimited
-			g.shape(c, true)
+			g.makes(c)
 		default:
 			g.fail(c.half, e.Position, "the codec %s reads a @value, not @%s", shape.Kind, e.Name)
 		}
@@ -349,9 +351,20 @@ func (g *graph) captured(e *grammar.Capture, c context) (fragment, bool) {
 			return g.echo(shape, c)
 		}
 		s.op, s.class = stepWord, &grammar.WordClass
-		g.patterns[s.capture] = shape
+		g.pattern(s.capture, shape)
 	}
 	return g.single(s), true
+}
+
+// pattern notes that a captured text is taken apart, into captures of its own.
+func (g *graph) pattern(capture int, shape *grammar.Choice) {
+	g.patterns[capture] = shape
+	grammar.Walk(shape, func(e grammar.Expression) bool {
+		if part, ok := e.(*grammar.Capture); ok {
+			g.capture(part.Name)
+		}
+		return true
+	})
 }
 
 func (g *graph) echo(inner *grammar.Choice, c context) (fragment, bool) {
@@ -461,6 +474,7 @@ func (g *graph) choice(e *grammar.Choice, c context) (fragment, bool) {
 func (g *graph) sequence(e *grammar.Sequence, c context) (fragment, bool) {
 	in := g.nothing(c.region)
 	at := in
+	naming := false
 	var bare []bareElement
 	closing := closingFrom(e, c.half.definition)
 	for i := 0; i < len(e.Items); i++ {
@@ -479,6 +493,12 @@ func (g *graph) sequence(e *grammar.Sequence, c context) (fragment, bool) {
 			bare = append(bare, bareElement{from: at, list: e.Items[i : i+n], left: n})
 		}
 		if capturesName(item, c.half.definition) {
+			naming = true
+			// A literal right behind the name is part of the header; the name is complete behind it.
+			if _, header := following(e.Items, i).(*grammar.Literal); !header {
+				c.named = true
+			}
+		} else if naming {
 			c.named = true
 		}
 		if captures(item, "key") {
@@ -512,6 +532,13 @@ func (g *graph) closedList(items []grammar.Expression, i int, c context) {
 		}
 		return
 	}
+}
+
+func following(items []grammar.Expression, i int) grammar.Expression {
+	if i+1 < len(items) {
+		return items[i+1]
+	}
+	return nil
 }
 
 // bareElement is a bracketed list of JSON calls, which takes one bare object as well (ruling 22).
@@ -711,6 +738,7 @@ func (g *graph) set(e *grammar.Set, c context) (fragment, bool) {
 	g.link(loop, blank)
 	g.link(blank, inside)
 	g.link(inside, out)
+	c.inSet = true
 	attributes := true
 	for _, element := range e.Elements {
 		attribute, ok := element.(*grammar.Attribute)
@@ -725,7 +753,7 @@ func (g *graph) set(e *grammar.Set, c context) (fragment, bool) {
 			continue
 		}
 		if shape, ok := attribute.Capture.Shape.(*grammar.Choice); ok {
-			g.patterns[g.capture(attribute.Capture.Name)] = shape
+			g.pattern(g.capture(attribute.Capture.Name), shape)
 		}
 		g.attribute(inside, loop, step{op: stepKeyword, literal: attribute.Name, class: &attributeClass, at: attribute.Position},
 			g.capture(attribute.Capture.Name), c)
