@@ -81,7 +81,9 @@ func (p *Parser) program(v variant) (*program.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.programs[v] = compiled
+	if len(p.programs) < variantLimit {
+		p.programs[v] = compiled
+	}
 	return compiled, nil
 }
 
@@ -109,6 +111,11 @@ func (p *Parser) thinking() *grammar.Thinking {
 // thoughtsStayContent tells whether thoughts are content, markers included.
 func (p *Parser) thoughtsStayContent() bool {
 	return p.reasoningHalf != nil && (p.name.Thoughts == "content" || p.name.Thoughts == "" && p.reasoningHalf.Thoughts == "content")
+}
+
+// escapesNewlines tells whether written-out line breaks in the trays are real ones.
+func (p *Parser) escapesNewlines() bool {
+	return p.reasoningHalf != nil && p.reasoningHalf.Escapes == "newlines" || p.toolHalf != nil && p.toolHalf.Escapes == "newlines"
 }
 
 // start says where a turn begins for a request.

@@ -31,6 +31,9 @@ type Request struct {
 	// ChatTemplateKwargs are the arguments of the chat template, as JSON has them; they switch thinking on or off where
 	// the prompt does not show it (rulings 6, 7).
 	ChatTemplateKwargs map[string]any
+	// SpecialTokens are tokens that the model's vocabulary is known to hold. A suffix that a checkpoint puts on every
+	// marker is read off them, else off the prompt.
+	SpecialTokens []string
 	// HideReasoning empties the reasoning tray and changes nothing else (ruling 14).
 	HideReasoning bool
 	// Exact keeps all white space that is not markup. By default white space at the ends of a tray, and between two

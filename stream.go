@@ -4,6 +4,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/parlance-llm/parlance/internal/escapes"
 	"github.com/parlance-llm/parlance/internal/machine"
 	"github.com/parlance-llm/parlance/internal/program"
 )
@@ -19,6 +20,8 @@ type Stream struct {
 	prefix  string
 	deltas  []Delta
 	part    []byte // the beginning of a character
+	escapes *[2]escapes.Newlines
+	arena   []byte
 	first   bool
 	closed  bool
 }
@@ -53,6 +56,9 @@ func (p *Parser) open(r *Request, keep bool) *Stream {
 	}
 	s := &Stream{parser: p, m: machine.New(compiled, o), hide: r.HideReasoning, empty: true, first: true}
 	s.force = r.ChatTemplateKwargs["force_nonempty_content"] == true
+	if p.escapesNewlines() {
+		s.escapes = new([2]escapes.Newlines)
+	}
 	s.m.Begin(p.start(r, compiled))
 	if p.thoughtsStayContent() && p.opensThought(r, v) {
 		s.prefix = compiled.Opener
@@ -78,7 +84,7 @@ func (p *Parser) opensThought(r *Request, v variant) bool {
 // Write reads a piece and answers what has become certain, in order. The deltas, and the bytes they point to, are valid
 // until the next call of a method; they may point into piece.
 func (s *Stream) Write(piece []byte) []Delta {
-	s.deltas = s.deltas[:0]
+	s.deltas, s.arena = s.deltas[:0], s.arena[:0]
 	if s.first {
 		s.begin()
 	}
@@ -146,6 +152,7 @@ func (s *Stream) Close(reason FinishReason) []Delta {
 		why = machine.Length
 	}
 	s.take(s.m.Close(why))
+	s.closeEscapes()
 	if s.force && s.empty && len(s.thought) > 0 {
 		s.deltas = append(s.deltas, Delta{Kind: Content, Text: s.thought})
 	}
@@ -166,9 +173,14 @@ func (s *Stream) take(events []machine.Event) {
 		d := Delta{Text: e.Data, Call: e.Call}
 		switch e.Kind {
 		case machine.EventText:
+			if s.escapes != nil {
+				if d.Text = s.recover(e.Tray, e.Data); len(d.Text) == 0 {
+					continue
+				}
+			}
 			if e.Tray == program.Reasoning {
 				if s.force {
-					s.thought = append(s.thought, e.Data...)
+					s.thought = append(s.thought, d.Text...)
 				}
 				if s.hide {
 					continue
@@ -186,6 +198,30 @@ func (s *Stream) take(events []machine.Event) {
 			d.Kind, d.Malformed, d.Cut = ToolCallEnd, e.Malformed, e.Cut
 		}
 		s.deltas = append(s.deltas, d)
+	}
+}
+
+// recover makes line breaks of written-out ones in a tray's text.
+func (s *Stream) recover(tray program.Tray, text []byte) []byte {
+	from := len(s.arena)
+	s.arena = s.escapes[tray].Append(s.arena, text)
+	return s.arena[from:len(s.arena):len(s.arena)]
+}
+
+// closeEscapes gives out what the trays' filters still hold.
+func (s *Stream) closeEscapes() {
+	if s.escapes == nil {
+		return
+	}
+	for _, tray := range []Kind{Reasoning, Content} {
+		text := s.escapes[tray].Close(nil)
+		if len(text) == 0 || tray == Reasoning && s.hide {
+			continue
+		}
+		if tray == Content {
+			s.empty = false
+		}
+		s.deltas = append(s.deltas, Delta{Kind: tray, Text: text})
 	}
 }
 
@@ -287,6 +323,3 @@ func (c *collector) message() *Message {
 	}
 	return m
 }
-
-// suffix fills the hole in a format's markers from what a prompt shows.
-func (p *Parser) suffix(r *Request) string { return "" }

@@ -73,6 +73,7 @@ func (m *Machine) begin(name, id string, i, but int) bool {
 		m.settleGap(m.gap)
 	}
 	m.countCall()
+	m.beginEcho()
 	c := &m.call
 	m.calls++
 	if m.keep {

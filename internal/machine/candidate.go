@@ -55,7 +55,7 @@ func (m *Machine) marker(n *program.Node, e *program.Edge) {
 func (m *Machine) startCandidate(n *program.Node) {
 	m.open = true
 	m.held = m.held[:0]
-	m.leadIn = 0
+	m.leadIn, m.echo.armed = 0, -1
 	if n != nil {
 		m.outer = n
 		if n.OnText != nil {
@@ -201,6 +201,9 @@ func (m *Machine) advance(n *program.Node, e *program.Edge, i int) {
 	but := 0
 	if do&program.Again != 0 {
 		but = len(e.Bytes)
+	}
+	if do&program.RecordEcho != 0 {
+		m.echo.armed = m.heldLength(i) - len(e.Bytes)
 	}
 	if do&program.Commit != 0 {
 		if !m.commit(i, but) {

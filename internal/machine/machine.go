@@ -145,8 +145,9 @@ type Machine struct {
 	promptHeld int
 	thought    State   // what the prompt has shown of the thought
 	resumed    []Event // a call that the prompt has begun
-	steps    int
-	most     int // the most bytes that were held at any time
+	steps      int
+	at         int // the byte of the piece that is being read, at the beginning of a text
+	most       int // the most bytes that were held at any time
 }
 
 // New makes a machine for one output.
@@ -169,6 +170,7 @@ func (m *Machine) Reset(p *program.Program, o Options) {
 		held: m.held[:0], word: m.word[:0], gap: m.gap[:0], events: m.events[:0], arena: m.arena[:0], elements: m.elements[:0], collectors: m.collectors[:0],
 		captures: m.captures[:0], scratch: m.scratch[:0], resumed: m.resumed[:0],
 	}
+	m.echo.armed = -1
 	if o.Trace {
 		m.trace = &trace{}
 	}
@@ -326,6 +328,12 @@ func (m *Machine) enter(n *program.Node) {
 		m.startCandidate(nil)
 	case program.Echo:
 		m.echo.at = 0
+	case program.Text:
+		if n.Echo != nil && len(m.echo.text) > 0 {
+			m.startCandidate(n)
+			m.node = n.Echo
+			m.echo.at = 0
+		}
 	}
 }
 
@@ -336,6 +344,9 @@ func (m *Machine) take(text []byte, as As, call int) {
 	}
 	if m.keep && m.call.open {
 		m.call.text = append(m.call.text, text...)
+	}
+	if m.echo.recording {
+		m.echo.record(text)
 	}
 	if m.trace != nil {
 		if as == asPending {

@@ -121,6 +121,9 @@ func (m *Machine) tailMarker(n *program.Node, e *program.Edge, i int) {
 		m.fromTail(n, e, i)
 		return
 	}
+	if e.Do&program.StopEcho != 0 {
+		m.echo.recording = false
+	}
 	over := e.To.Kind != program.Tail || e.To.Call < 0
 	if over && e.Do&program.BlockCloser != 0 {
 		m.endBadCall()
@@ -135,9 +138,6 @@ func (m *Machine) tailMarker(n *program.Node, e *program.Edge, i int) {
 			m.endBadCall()
 		}
 		m.piece()
-	}
-	if e.Do&program.StopEcho != 0 {
-		m.stopEcho()
 	}
 	m.enter(e.To)
 }
@@ -224,14 +224,14 @@ func (m *Machine) gapMarker(n *program.Node, e *program.Edge, rest []match.Symbo
 		}
 	case e.Do&program.Resolve != 0: // a closer
 		m.settleGap(text)
+		if e.Do&program.StopEcho != 0 {
+			m.echo.recording = false
+		}
 		if e.Do&program.BlockCloser != 0 && m.blockCalls == 0 {
 			m.text(program.Content, e.Bytes, memoryStatic)
 		} else {
 			m.take(e.Bytes, AsMarkup, -1)
 			m.piece()
-		}
-		if e.Do&program.StopEcho != 0 {
-			m.stopEcho()
 		}
 		m.enter(e.To)
 	default: // the opener of something else: the list does not go on

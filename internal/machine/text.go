@@ -70,11 +70,12 @@ func (m *Machine) release(n *program.Node, owed, chunk []byte, hold int) {
 // changes.
 func (m *Machine) beginning(n *program.Node, piece []byte, i int) int {
 	for i < len(piece) {
+		m.at = i
 		taken, done := m.beginningSymbol(n, match.Symbol(piece[i]), piece[i:i+1])
 		if taken {
 			i++
+			m.from = i
 		}
-		m.from = i
 		if done {
 			return i
 		}
@@ -88,6 +89,12 @@ func (m *Machine) beginningSymbol(n *program.Node, symbol match.Symbol, text []b
 	t := n.Table
 	before := m.place
 	owed := t.Held(before)
+	if n.Words != nil && before == 0 && t.Next(0, symbol) == 0 && symbol < match.FirstToken && wordCharacter(n.Words.Class, m.buffer[m.at:]) > 0 {
+		m.startCandidate(n)
+		m.from = m.at
+		m.enterHeld(n.Element)
+		return false, true
+	}
 	place, found, back, settled := t.Step(before, symbol)
 	if found != match.None {
 		path := t.Path(place)

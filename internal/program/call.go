@@ -23,15 +23,16 @@ func (c *compiler) inCall(k []place, h head, src source, do Do) Edge {
 	if s.closing && c.roleOf(s.region) == grammar.Parameter {
 		e.Do |= CloseElement
 	}
-	within, outer, nested := false, false, false
+	within, between := false, false
 	for _, it := range c.close(k, reach{mode: h.mode, begun: true, within: &c.graph.regions[h.call]}).items {
 		step := &c.graph.steps[it.step]
 		if step.op == stepBlank || step.op == stepText || !c.inside(step.region, h.call) {
 			continue
 		}
 		within = true
-		outer = outer || c.around(step.region, grammar.Parameter) == outside
-		nested = nested || it.push >= 0
+		// Between parameters the next one, or the call's closer, can come.
+		between = between || it.push >= 0 || step.opening && c.roleOf(step.region) == grammar.Parameter ||
+			step.closing && !step.glued && step.region == h.call
 	}
 	if !within {
 		e.Do |= EndCall | Resolve
@@ -48,7 +49,7 @@ func (c *compiler) inCall(k []place, h head, src source, do Do) Edge {
 		return e
 	}
 	switch {
-	case outer || nested:
+	case between:
 		e.To = c.args(k, h.call, h.mode)
 	default:
 		e.To = c.head(k, h)
@@ -242,7 +243,7 @@ func (c *compiler) fromTail(literal string, sources []source, m Mode, h head) Ed
 		e.To = c.head(k, h)
 		return e
 	}
-	if !s.closing {
+	if s.opening {
 		h = head{phase: Candidate, mode: m, marked: hasLetter(literal), again: literal}
 		return c.arrive(k, h, src, true)
 	}
@@ -264,6 +265,7 @@ func (c *compiler) fromTail(literal string, sources []source, m Mode, h head) Ed
 		}
 		e.To = c.tail(k, m, call)
 	}
+	e.Do |= echoes(sources)
 	if src.blank {
 		e.Do |= Blank
 	}
@@ -413,6 +415,8 @@ func (c *compiler) echo(it item, h head) *Node {
 	if !made {
 		return n
 	}
+	n.Phase, n.Marked = h.phase, h.marked
+	h.emptied = true // its closer is markup although no call stands before it
 	n.Next = c.head(places(c.graph.steps[it.step].next), h)
 	return n
 }

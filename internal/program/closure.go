@@ -80,7 +80,7 @@ type walker struct {
 func (w *walker) walk(p place, state item, ahead *lookahead) {
 	g := w.c.graph
 	s := &g.steps[p.step]
-	key := fmt.Sprint(p.step, p.rank, state.blank, state.push, ahead != nil, state.echo)
+	key := fmt.Sprintf("%d %d %v %d %p %d", p.step, p.rank, state.blank, state.push, ahead, state.echo)
 	if w.seen[key] {
 		return
 	}

@@ -17,6 +17,8 @@ type head struct {
 	again string
 	// emptied: an empty list has been read, which is no call and no text (ruling 36).
 	emptied bool
+	// inBlock: the candidate began in the text between the calls of a block.
+	inBlock bool
 	// literal: the last thing read was a marker, not a word; a call's header is complete then.
 	literal bool
 	// args is the node of the open call where junk leads; call its region (InCall and InValue).
@@ -36,7 +38,7 @@ func (h head) key() string {
 		}
 		return n.Number
 	}
-	return fmt.Sprint(h.phase, h.mode, h.marked, h.emptied, h.literal, " ", h.again, " ", number(h.args), " ", h.call, " ", number(h.value), h.run, " ", number(h.gap))
+	return fmt.Sprint(h.phase, h.mode, h.marked, h.emptied, h.inBlock, h.literal, " ", h.again, " ", number(h.args), " ", h.call, " ", number(h.value), h.run, " ", number(h.gap))
 }
 
 // arrive makes the edge to what follows a marker of a candidate. fromText: the marker stood in text, nothing was held.
@@ -52,13 +54,13 @@ func (c *compiler) arrive(k []place, h head, src source, fromText bool) Edge {
 		return e
 	}
 	if texts := c.texts(cl); len(texts) > 0 {
-		closesBlock := s.closing && c.roleOf(s.region) == grammar.Block
-		if !fromText && closesBlock && h.phase == Candidate && !h.emptied {
+		closesBlock := !s.opening && !s.stray && c.roleOf(s.region) == grammar.Block
+		if !fromText && closesBlock && h.phase == Candidate && !h.emptied && !h.inBlock {
 			e.Do = AsText // an empty block, or one without a call, is text (ruling 36)
 			return e
 		}
 		e.Do = Resolve
-		if closesBlock && h.phase == InList {
+		if closesBlock && (h.phase == InList || h.inBlock) {
 			e.Do |= BlockCloser
 		}
 		e.To = c.text(c.ranked(k, texts[0].rank), h.mode, outside)

@@ -64,6 +64,7 @@ type step struct {
 	between  bool // text between the calls of a block: the law's, not the grammar's
 	named    bool // the call's name is complete before this step
 	closing  bool // a closer of its region
+	opening  bool // nothing of its region stands before it
 	glued    bool // the literal belongs to the one before it: together they are one marker
 	equals   bool // a capture that must repeat the open element's key
 	value    ValueKind
@@ -495,9 +496,13 @@ func (g *graph) sequence(e *grammar.Sequence, c context) (fragment, bool) {
 		if capturesName(item, c.half.definition) {
 			naming = true
 			// A literal right behind the name is part of the header; the name is complete behind it.
-			if _, header := following(e.Items, i).(*grammar.Literal); !header {
-				c.named = true
+			_, header := following(e.Items, i).(*grammar.Literal)
+			switch item.(type) {
+			case *grammar.Capture, *grammar.Set:
+			default:
+				header = false
 			}
+			c.named = c.named || !header
 		} else if naming {
 			c.named = true
 		}
@@ -822,13 +827,32 @@ func (g *graph) list(e *grammar.List, c context) (fragment, bool) {
 // between adds the text that may stand between the calls of a block (ruling 13): content, where the calls have markers
 // of their own and are not the elements of a list.
 func (g *graph) between(loop int, inner grammar.Expression, c context) {
-	if c.region == outside || g.regions[c.region].role != grammar.Block || !refersTo(inner, grammar.Call) {
+	if c.region == outside || g.regions[c.region].role != grammar.Block || !refersTo(inner, grammar.Call) || !g.marked(inner, c) {
 		return
 	}
 	t := g.add(step{op: stepText, tray: Content, between: true, region: c.region, capture: -1, half: c.half})
 	g.link(loop, t)
 	g.link(t, loop)
 	g.regions[c.region].texts = append(g.regions[c.region].texts, t)
+}
+
+// marked tells whether some of the calls in an expression begin with a marker.
+func (g *graph) marked(inner grammar.Expression, c context) bool {
+	found := false
+	grammar.Walk(inner, func(e grammar.Expression) bool {
+		reference, ok := e.(*grammar.Reference)
+		if !ok || grammar.RoleOf(reference.Name) != grammar.Call {
+			return true
+		}
+		for _, sequence := range c.half.definition.Rule(reference.Name).Body.Alternatives {
+			if len(sequence.Items) > 0 {
+				_, literal := sequence.Items[0].(*grammar.Literal)
+				found = found || literal
+			}
+		}
+		return false
+	})
+	return found
 }
 
 func refersTo(e grammar.Expression, role grammar.Role) bool {
@@ -862,6 +886,23 @@ func (g *graph) reference(e *grammar.Reference, c context) (fragment, bool) {
 	return g.role(rule, c)
 }
 
+// markOpening marks the steps by which a region can be entered.
+func (g *graph) markOpening(at int, seen map[int]bool) {
+	if seen[at] {
+		return
+	}
+	seen[at] = true
+	s := &g.steps[at]
+	switch s.op {
+	case stepNothing, stepBlank, stepThought, stepEchoBegin:
+		for _, next := range s.next {
+			g.markOpening(next, seen)
+		}
+	default:
+		s.opening = true
+	}
+}
+
 func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
 	role := rule.Role()
 	in, exit := g.nothing(c.region), g.nothing(c.region)
@@ -890,6 +931,7 @@ func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
 			g.regions[number].closers = append(g.regions[number].closers, at)
 		}
 	}
+	g.markOpening(f.in, map[int]bool{})
 	if role == grammar.Thought {
 		g.thoughts = append(g.thoughts, g.regions[number].texts...)
 		g.over = append(g.over, exit)

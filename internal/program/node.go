@@ -190,6 +190,8 @@ type Node struct {
 	// Element reads the next element of a list that begins with a word; Rejected is the text behind a list of which no
 	// call has been read.
 	Element, Rejected *Node
+	// Echo reads a block written a second time, which may stand before the first text.
+	Echo *Node
 
 	// The rest is for codecs and values.
 	Envelope  *EnvelopeSpec

@@ -9,9 +9,22 @@ import (
 
 // strays gives every text of the graph its strays.
 func (g *graph) strays() {
-	for at := 0; at < len(g.steps); at++ {
+	texts := len(g.steps)
+	for at := range texts {
 		if g.steps[at].op == stepText {
 			g.straysBeside(at)
+		}
+	}
+	for at := range texts {
+		if g.steps[at].op != stepText {
+			continue
+		}
+		for _, h := range g.halves {
+			for _, rule := range h.definition.Rules {
+				if rule.Role() == grammar.Citation && (h.thoughts || h.calls) {
+					g.citation(at, h, rule)
+				}
+			}
 		}
 	}
 }
@@ -37,10 +50,6 @@ func (g *graph) straysBeside(at int) {
 					for _, sequence := range rule.Body.Alternatives {
 						g.stray(at, h, &grammar.Sequence{Items: sequence.Items[closingFrom(sequence, h.definition):]}, actStray)
 					}
-				}
-			case grammar.Citation:
-				if h.thoughts || h.calls {
-					g.citation(at, h, rule)
 				}
 			}
 		}
@@ -144,11 +153,6 @@ func (g *graph) within(at int, role grammar.Role) bool {
 // citation adds a citation inside a text: its tags vanish, its text stays in the tray. Whatever may follow the text
 // may follow it inside the citation too, so that one that is never closed loses nothing.
 func (g *graph) citation(at int, h *half, rule *grammar.Rule) {
-	for r := g.steps[at].region; r != outside; r = g.regions[r].parent {
-		if g.regions[r].role == grammar.Citation {
-			return
-		}
-	}
 	first := len(g.steps)
 	tray := g.steps[at].tray
 	f, ok := g.role(rule, context{half: &half{definition: h.definition, thoughts: h.thoughts, calls: h.calls}, region: g.steps[at].region})
@@ -160,7 +164,7 @@ func (g *graph) citation(at int, h *half, rule *grammar.Rule) {
 		s.stray = s.stray || s.op == stepLiteral
 		if s.op == stepText {
 			s.tray = tray
-			s.strays = append(s.strays, g.steps[at].next...)
+			s.next = append(s.next, g.steps[at].next...)
 			s.strays = append(s.strays, g.steps[at].strays...)
 		}
 	}

@@ -56,7 +56,15 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 		case stepKeyword: // a set that opens by an attribute: name, sign
 			sign := c.graph.steps[s.next[0]].next[0]
 			set.add(s.literal+"=", source{it, c.graph.steps[sign].next[0]})
-		case stepWord, stepUntil, stepAttribute, stepValue, stepPython, stepDelimited:
+		case stepWord:
+			// A word may begin something only before the first text, where it is held until that is settled.
+			if n.OnText != nil && !s.inSet && n.Words == nil {
+				n.Words = &Word{Class: s.class}
+				n.Element = c.head(c.kernel(c.withoutTexts(cl)), head{phase: Candidate, mode: m})
+			}
+		case stepEcho:
+			n.Echo = c.echo(it, head{phase: Candidate, mode: m, marked: true})
+		case stepUntil, stepAttribute, stepValue, stepPython, stepDelimited:
 			if !s.inSet {
 				c.ambiguous(it, c.texts(cl)[0], "the same text")
 			}
@@ -81,6 +89,16 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 		}
 	}
 	n.Table = c.table(literals, watch, true)
+}
+
+// withoutTexts leaves the text out of a closure.
+func (c *compiler) withoutTexts(cl closure) (out closure) {
+	for _, it := range cl.items {
+		if c.graph.steps[it.step].op != stepText && it.rank < rankStray {
+			out.items = append(out.items, it)
+		}
+	}
+	return out
 }
 
 func (c *compiler) texts2places(cl closure) (out []place) {
@@ -114,11 +132,11 @@ func (c *compiler) fromText(n *Node, literal string, sources []source, m Mode) E
 	sources = c.prune(sources, reach{mode: m, begun: true})
 	src := sources[0]
 	s := &c.graph.steps[src.step]
-	h := head{phase: Candidate, mode: m, marked: hasLetter(literal)}
+	h := head{phase: Candidate, mode: m, marked: hasLetter(literal), inBlock: n.Block != outside}
 	if s.op == stepJSON || s.op == stepEnvelope {
 		return Edge{To: c.codec(sources, head{phase: Candidate, mode: m}), Do: Again, Capture: outside, Text: literal}
 	}
-	if role := c.roleOf(s.region); !s.stray && (role == grammar.Block || role == grammar.Call || role == grammar.Message) && !s.closing {
+	if role := c.roleOf(s.region); s.opening && (role == grammar.Block || role == grammar.Call || role == grammar.Message) {
 		h.again = literal
 	}
 	e := c.arrive(targets(sources), h, src, true)
@@ -141,7 +159,7 @@ func (c *compiler) fromText(n *Node, literal string, sources []source, m Mode) E
 		case actStray:
 			e.To = n
 		}
-		if n.Block != outside && s.region == n.Block && s.closing {
+		if n.Block != outside && s.region == n.Block && !s.opening {
 			e.Do |= BlockCloser
 		}
 	}

@@ -250,7 +250,7 @@ func (c *compiler) inValue(k []place, h head, src source) Edge {
 		if step.inRun {
 			continue
 		}
-		if step.op != stepBlank && c.around(step.region, grammar.Parameter) == outside || it.push >= 0 {
+		if it.push >= 0 || step.opening && c.roleOf(step.region) == grammar.Parameter || step.closing && !step.glued && step.region == h.call {
 			// The value's own closer is complete.
 			inner := h
 			inner.phase = InCall
@@ -285,7 +285,7 @@ func (c *compiler) inRunPlaces(k []place, h head) []place {
 // runLaw adds to a run of closers what shows that the value has ended: a new call.
 func (c *compiler) runLaw(h head, law func(string, Edge)) {
 	c.outerMarkers(h.call, h.mode, func(literal string, s source, own bool) {
-		if step := &c.graph.steps[s.step]; !own && !step.closing && hasLetter(literal) {
+		if step := &c.graph.steps[s.step]; !own && step.opening && hasLetter(literal) {
 			law(literal, Edge{Do: EndValue | EndCall | Again, To: c.afterText(h.call, h.mode)})
 		}
 	})
