@@ -199,7 +199,15 @@ func (m *Machine) goodArguments() {
 
 // inJSON reads a JSON object as arguments.
 func (m *Machine) inJSON(n *program.Node, piece []byte, i int) int {
-	if m.open {
+	switch {
+	case m.open && n.Phase == program.InCall: // the arguments of a call that has begun already
+		if !m.call.first {
+			m.fail(n, i, nil) // they have begun in another way
+			return i
+		}
+		m.settle(i, 0, AsMarkup, -1)
+		m.call.syntax = inText
+	case m.open:
 		name := string(m.named("name"))
 		if m.options.Forced != "" && name == "" {
 			name = m.options.Forced

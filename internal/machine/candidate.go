@@ -245,6 +245,12 @@ func (m *Machine) advance(n *program.Node, e *program.Edge, i int) {
 		m.leaveValue(e)
 		return
 	}
+	if !m.open && e.To.Phase == program.InCall && e.To.Kind != program.Text {
+		m.startCandidate(nil) // the header of a parameter, behind the name that made the call certain
+		m.from = i
+		m.enterHeld(e.To)
+		return
+	}
 	m.enterFrom(n, e.To)
 	if do&program.Again != 0 {
 		m.again(e.Symbols)

@@ -342,6 +342,9 @@ func (m *Machine) take(text []byte, as As, call int) {
 	if m.promptHeld > 0 {
 		text = m.ofOutput(text)
 	}
+	if len(text) == 0 {
+		return
+	}
 	if m.keep && m.call.open {
 		m.call.text = append(m.call.text, text...)
 	}

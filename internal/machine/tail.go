@@ -57,7 +57,6 @@ func (m *Machine) tailSymbol(n *program.Node, s match.Symbol, at, end int) bool 
 	case found != match.None && taken:
 		m.place = 0
 		m.tailMarker(n, &n.Edges[found], end)
-		m.from = end
 		return true
 	case found != match.None:
 		path := n.Table.Path(place)
@@ -65,9 +64,7 @@ func (m *Machine) tailSymbol(n *program.Node, s match.Symbol, at, end int) bool 
 		m.shorten(at, m.width(rest))
 		m.place = 0
 		m.tailMarker(n, &n.Edges[found], at)
-		m.from = at
 		m.again(rest)
-		m.from = at
 		return false
 	case place == match.Dead:
 		path := n.Table.Path(before)

@@ -47,8 +47,12 @@ func (m *Machine) text(tray program.Tray, text []byte, kind memory) {
 	if len(text) == 0 {
 		return
 	}
-	if tray > program.Reasoning {
-		m.take(text, [...]As{program.Dropped: AsDropped, program.Junk: AsJunk}[tray], -1)
+	switch tray {
+	case program.Dropped:
+		m.take(text, AsDropped, -1)
+		return
+	case program.Junk:
+		m.junk(text)
 		return
 	}
 	if m.exact {
@@ -87,6 +91,20 @@ func (m *Machine) text(tray program.Tray, text []byte, kind memory) {
 	m.emit(tray, text[:n], kind)
 	if n < len(text) {
 		m.keepBlanks(int(tray), text[n:])
+	}
+}
+
+// junk accounts for text inside a call that means nothing; white space there is markup.
+func (m *Machine) junk(text []byte) {
+	for len(text) > 0 {
+		n := leadingBlanks(text)
+		m.take(text[:n], AsMarkup, -1)
+		from := n
+		for n < len(text) && !isBlank(text[n]) {
+			n++
+		}
+		m.take(text[from:n], AsJunk, m.calls-1)
+		text = text[n:]
 	}
 }
 

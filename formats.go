@@ -1,0 +1,143 @@
+package parlance
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/parlance-llm/parlance/formats"
+	"github.com/parlance-llm/parlance/internal/grammar"
+)
+
+// FormatInfo is what the definition of a format says, for people and for programs that choose one.
+type FormatInfo struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Extends is the format that this one is a dialect of; Respell are the markers it spells otherwise.
+	Extends string            `json:"extends,omitzero"`
+	Respell map[string]string `json:"respell,omitzero"`
+	// ToolNames and ReasoningNames are the parser names that lead here.
+	ToolNames      []string `json:"tool_names"`
+	ReasoningNames []string `json:"reasoning_names"`
+	// Models are known checkpoints, as glob patterns.
+	Models []string `json:"models"`
+	// Grammar is what the definition itself writes of the grammar; a dialect has the other rules from Extends.
+	Grammar string `json:"grammar"`
+	// Markers are all literals of the grammar, those of Extends too, in the order of the rules. Tokens are the markers,
+	// or parts of them, that are single tokens where a vocabulary has them; Needed those that a vocabulary must have.
+	Markers []string `json:"markers"`
+	Tokens  []string `json:"tokens"`
+	Needed  []string `json:"needed_tokens"`
+	// TurnBegin and TurnEnd are the markers of a model's turn in a prompt.
+	TurnBegin string `json:"turn_begin,omitzero"`
+	TurnEnd   string `json:"turn_end,omitzero"`
+	// Thinking is what switches thinking under each reasoning-parser name, where anything does.
+	Thinking map[string]ThinkingInfo `json:"thinking,omitzero"`
+	// SkipSpecialTokens and SpacesBetweenSpecialTokens are what a request to an engine must set; nil asks nothing.
+	SkipSpecialTokens          *bool `json:"skip_special_tokens,omitzero"`
+	SpacesBetweenSpecialTokens *bool `json:"spaces_between_special_tokens,omitzero"`
+	// Notes are quirks worth telling.
+	Notes []string `json:"notes"`
+}
+
+// ThinkingInfo is the switch of thinking, which decides where the prompt shows nothing (rulings 5 to 7).
+type ThinkingInfo struct {
+	// StartsInside tells that a turn begins in the thought while thinking is on.
+	StartsInside bool `json:"starts_inside"`
+	OnByDefault  bool `json:"on_by_default"`
+	// EnabledBy and DisabledBy are chat-template arguments with the values that switch thinking on or off.
+	EnabledBy  map[string][]any `json:"enabled_by,omitzero"`
+	DisabledBy map[string][]any `json:"disabled_by,omitzero"`
+}
+
+// Formats tells of every format that a parser name leads to, by their names. Nothing is compiled.
+func Formats() (out []FormatInfo) {
+	for _, name := range library().Formats() {
+		if info := formatInfo(name); len(info.ToolNames)+len(info.ReasoningNames) > 0 {
+			out = append(out, info)
+		}
+	}
+	return out
+}
+
+// Format tells of a format by its name. It answers false if there is none of that name.
+func Format(name string) (FormatInfo, bool) {
+	if !slices.Contains(library().Formats(), name) {
+		return FormatInfo{}, false
+	}
+	return formatInfo(name), true
+}
+
+// formatInfo panics if a built-in definition cannot be read, as all of the package does.
+func formatInfo(name string) FormatInfo {
+	d, err := library().Definition(name)
+	if err != nil {
+		panic("parlance: a built-in definition is broken: " + err.Error())
+	}
+	var own struct {
+		Grammar string
+		Respell map[string]string
+	}
+	data, err := formats.Files.ReadFile(path.Base(d.File))
+	if err == nil {
+		err = yaml.Unmarshal(data, &own)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("parlance: the definition %s was read and cannot be read again: %v", d.File, err))
+	}
+	info := FormatInfo{
+		Name: d.Format, Title: d.Title, Extends: d.Extends, Respell: own.Respell,
+		ToolNames: some(d.Tool), ReasoningNames: []string{}, Models: some(d.Models),
+		Grammar: strings.TrimRight(own.Grammar, "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
+		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
+		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
+		Notes: some(d.Notes),
+	}
+	for _, reasoning := range d.Reasoning {
+		info.ReasoningNames = append(info.ReasoningNames, reasoning.Name)
+		thinking := reasoning.Thinking
+		if thinking == nil {
+			thinking = &d.Thinking
+		}
+		if !thinking.Given {
+			continue
+		}
+		if info.Thinking == nil {
+			info.Thinking = map[string]ThinkingInfo{}
+		}
+		info.Thinking[reasoning.Name] = ThinkingInfo{
+			StartsInside: thinking.Start == "inside", OnByDefault: thinking.ByDefault,
+			EnabledBy: maps.Clone(thinking.EnabledBy), DisabledBy: maps.Clone(thinking.DisabledBy),
+		}
+	}
+	return info
+}
+
+// some makes a list that is not nil, so that it is an array in JSON, and is the caller's own.
+func some(list []string) []string { return append([]string{}, list...) }
+
+// markers are the literals of a grammar, each once, but for bare layout.
+func markers(d *grammar.Definition) []string {
+	out := []string{}
+	add := func(text string) {
+		if strings.TrimSpace(text) != "" && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	for _, rule := range d.Rules {
+		grammar.Walk(rule.Body, func(e grammar.Expression) bool {
+			switch e := e.(type) {
+			case *grammar.Literal:
+				add(e.Text)
+			case *grammar.Codec:
+				add(e.Delimiter)
+			}
+			return true
+		})
+	}
+	return out
+}

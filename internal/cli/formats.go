@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/conformance"
+)
+
+func newFormats() *cobra.Command {
+	asJSON := false
+	command := &cobra.Command{
+		Use:   "formats [NAME]",
+		Short: "List the formats, or show one",
+		Long: `Formats lists the formats with the parser names that lead to them. With the name of a format, or of a parser, it shows
+the page of that format: its grammar, its markers, what switches thinking.`,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(arguments) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return formatNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(command *cobra.Command, arguments []string) error {
+			found := parlance.Formats()
+			if len(arguments) > 0 {
+				var err error
+				if found, err = formatsNamed(arguments[0]); err != nil {
+					return err
+				}
+			}
+			out := bufio.NewWriter(command.OutOrStdout())
+			err := showFormats(out, newPalette(command.OutOrStdout()), found, len(arguments) > 0, asJSON)
+			return errors.Join(err, out.Flush())
+		},
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print JSON: an array of all formats, or the object of one")
+	return command
+}
+
+func showFormats(out io.Writer, p palette, found []parlance.FormatInfo, pages, asJSON bool) error {
+	switch {
+	case asJSON && pages && len(found) == 1:
+		return writeLine(out, found[0])
+	case asJSON:
+		return writeLine(out, found)
+	case !pages:
+		return listFormats(out, found)
+	}
+	for i := range found {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if err := showFormat(out, p, &found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// formatsNamed gives the format of a name, or the formats that a parser of that name leads to.
+func formatsNamed(name string) (found []parlance.FormatInfo, err error) {
+	if info, ok := parlance.Format(name); ok {
+		return []parlance.FormatInfo{info}, nil
+	}
+	for _, info := range parlance.Formats() {
+		if slices.Contains(info.ToolNames, name) || slices.Contains(info.ReasoningNames, name) {
+			found = append(found, info)
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	near := nearest(name, formatNames())
+	if len(near) == 0 {
+		return nil, fmt.Errorf("there is no format or parser %q (parlance formats lists them)", name)
+	}
+	return nil, fmt.Errorf("there is no format or parser %q (did you mean %s?)", name, strings.Join(near, ", "))
+}
+
+// formatNames are the names of all formats and parsers.
+func formatNames() []string {
+	names := slices.Concat(parlance.ToolNames(), parlance.ReasoningNames())
+	for _, info := range parlance.Formats() {
+		names = append(names, info.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// nearest asks both halves for names like a misspelt one, and looks for formats that begin like it.
+func nearest(name string, names []string) (near []string) {
+	for _, lookup := range []func() (*parlance.Parser, error){
+		func() (*parlance.Parser, error) { return parlance.Lookup(name, "") },
+		func() (*parlance.Parser, error) { return parlance.Lookup("", name) },
+	} {
+		var unknown *parlance.NameError
+		if _, err := lookup(); errors.As(err, &unknown) {
+			near = append(near, unknown.Nearest...)
+		}
+	}
+	for _, other := range names {
+		if len(name) >= 2 && strings.HasPrefix(other, name) {
+			near = append(near, other)
+		}
+	}
+	var out []string
+	for _, other := range near {
+		if !slices.Contains(out, other) && len(out) < 5 {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+func listFormats(out io.Writer, found []parlance.FormatInfo) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "FORMAT\tTOOL PARSERS\tREASONING PARSERS\tWHAT THE MODEL WRITES")
+	for i := range found {
+		f := &found[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", f.Name, names(f.ToolNames), names(f.ReasoningNames), f.Title)
+	}
+	return table.Flush()
+}
+
+// names lists names, a dash for none.
+func names(list []string) string {
+	if len(list) == 0 {
+		return "-"
+	}
+	return strings.Join(list, ", ")
+}
+
+// showFormat prints the page of a format for people.
+func showFormat(out io.Writer, p palette, f *parlance.FormatInfo) error {
+	heading(out, p, bold, f.Name)
+	fmt.Fprintln(out, f.Title)
+	fmt.Fprintln(out)
+	fact(out, "tool parsers", names(f.ToolNames))
+	fact(out, "reasoning parsers", names(f.ReasoningNames))
+	if len(f.Models) > 0 {
+		fact(out, "models", strings.Join(f.Models, ", "))
+	}
+	if f.TurnBegin != "" || f.TurnEnd != "" {
+		fact(out, "a turn in a prompt", fmt.Sprintf("begins after %q, ends with %q", f.TurnBegin, f.TurnEnd))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Thinking)) {
+		fact(out, "thinking, "+name, thinking(f.Thinking[name]))
+	}
+	if f.SkipSpecialTokens != nil {
+		fact(out, "the engine needs", fmt.Sprintf("skip_special_tokens=%t", *f.SkipSpecialTokens))
+	}
+	if f.SpacesBetweenSpecialTokens != nil {
+		fact(out, "the engine needs", fmt.Sprintf("spaces_between_special_tokens=%t", *f.SpacesBetweenSpecialTokens))
+	}
+	for _, note := range f.Notes {
+		fact(out, "note", note)
+	}
+	showMarkers(out, p, f)
+	return showGrammar(out, p, f)
+}
+
+// factWidth is the width of the names of facts, lineWidth that of a line with its fact.
+const (
+	factWidth = 26
+	lineWidth = 110
+)
+
+// fact prints a name and what there is to say under it, in as many lines as it takes.
+func fact(out io.Writer, name, text string) {
+	label := name + strings.Repeat(" ", max(2, factWidth-utf8.RuneCountInString(name)))
+	width := utf8.RuneCountInString(label)
+	fmt.Fprint(out, label)
+	at := width
+	for i, word := range strings.Split(text, " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case at+1+n > lineWidth && at > factWidth:
+			fmt.Fprint(out, "\n"+strings.Repeat(" ", factWidth))
+			at = factWidth
+		default:
+			fmt.Fprint(out, " ")
+			at++
+		}
+		fmt.Fprint(out, word)
+		at += n
+	}
+	fmt.Fprintln(out)
+}
+
+// thinking tells what switches thinking.
+func thinking(t parlance.ThinkingInfo) string {
+	var parts []string
+	if t.OnByDefault {
+		parts = append(parts, "on by default")
+	} else {
+		parts = append(parts, "off by default")
+	}
+	for _, by := range []struct {
+		what      string
+		arguments map[string][]any
+	}{{"on", t.EnabledBy}, {"off", t.DisabledBy}} {
+		var list []string
+		for _, name := range slices.Sorted(maps.Keys(by.arguments)) {
+			for _, value := range by.arguments[name] {
+				list = append(list, fmt.Sprintf("%s=%v", name, value))
+			}
+		}
+		if len(list) > 0 {
+			parts = append(parts, by.what+" with "+strings.Join(list, " or "))
+		}
+	}
+	if t.StartsInside {
+		parts = append(parts, "while it is on the output begins in the thought")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func showMarkers(out io.Writer, p palette, f *parlance.FormatInfo) {
+	fmt.Fprintln(out)
+	heading(out, p, bold, "markers")
+	for _, marker := range f.Markers {
+		what := ""
+		switch {
+		case slices.Contains(f.Needed, marker):
+			what = "one token, which the vocabulary must have"
+		case slices.Contains(f.Tokens, marker):
+			what = "one token"
+		}
+		quoted, _ := conformance.Encode(marker)
+		if what == "" {
+			fmt.Fprintln(out, string(quoted))
+		} else {
+			fact(out, string(quoted), p.paint(faint, what))
+		}
+	}
+	for _, token := range f.Tokens {
+		if !slices.Contains(f.Markers, token) {
+			quoted, _ := conformance.Encode(token)
+			fact(out, string(quoted), p.paint(faint, "one token, a part of a marker"))
+		}
+	}
+}
+
+// showGrammar prints the grammar as its definition writes it, and those of the definitions it extends.
+func showGrammar(out io.Writer, p palette, f *parlance.FormatInfo) error {
+	for title := "grammar"; ; title = "grammar of " + f.Name {
+		if f.Extends != "" {
+			title += ", where it differs from that of " + f.Extends
+		}
+		fmt.Fprintln(out)
+		heading(out, p, bold, title)
+		if f.Grammar != "" {
+			fmt.Fprintln(out, f.Grammar)
+		}
+		for _, from := range slices.Sorted(maps.Keys(f.Respell)) {
+			fmt.Fprintf(out, "%q is spelled %q\n", from, f.Respell[from])
+		}
+		if f.Grammar == "" && len(f.Respell) == 0 {
+			fmt.Fprintln(out, p.paint(faint, "(in nothing)"))
+		}
+		if f.Extends == "" {
+			return nil
+		}
+		base, ok := parlance.Format(f.Extends)
+		if !ok {
+			return fmt.Errorf("the format %s extends %s, which does not exist", f.Name, f.Extends)
+		}
+		f = &base
+	}
+}

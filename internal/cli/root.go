@@ -1,0 +1,81 @@
+// Package cli is the command line. Each command is one file: it reads its flags and files, has the library or the
+// conformance package do the work, and shows the result, for people or as JSON.
+//
+// Results go to the standard output, all else to the standard error. A command line that cannot be understood ends with
+// status 2, anything else that goes wrong with status 1.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parlance-llm/parlance"
+)
+
+// Main runs a command line and gives the exit status.
+func Main(arguments []string, in io.Reader, out, complaints io.Writer) int {
+	root := New()
+	root.SetArgs(arguments)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(complaints)
+	command, err := root.ExecuteC()
+	if err == nil {
+		return 0
+	}
+	if !errors.Is(err, errSilent) {
+		fmt.Fprintf(complaints, "parlance: %s\n", strings.TrimSpace(message(err)))
+	}
+	if usage := (*usageError)(nil); errors.As(err, &usage) || !started(root) {
+		fmt.Fprintf(complaints, "Run '%s --help' for what it takes.\n", command.CommandPath())
+		return 2
+	}
+	return 1
+}
+
+// New makes the whole command. It may be run once.
+func New() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "parlance",
+		Short: "Sort what language models write into reasoning, content and tool calls",
+		Long: `A model writes everything as text, each family in a format of its own. Parlance knows the formats: it sorts the
+text, whole or streamed, into reasoning, content and tool calls.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Annotations:   map[string]string{},
+	}
+	root.PersistentPreRun = func(*cobra.Command, []string) { root.Annotations[startedKey] = "yes" }
+	root.AddCommand(newParse(), newBatch(), newCheck(), newFormats(), newBench(), newVersion())
+	return root
+}
+
+// startedKey marks a root command whose arguments have been understood; errors before that are the user's spelling.
+const startedKey = "started"
+
+func started(root *cobra.Command) bool { return root.Annotations[startedKey] != "" }
+
+// usageError is a mistake in the command line that only the command itself can see.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, arguments ...any) error {
+	return &usageError{fmt.Errorf(format, arguments...)}
+}
+
+// errSilent ends with status 1 when all has been said.
+var errSilent = errors.New("")
+
+// message adds to an error what a user of the command line can do about it.
+func message(err error) string {
+	var name *parlance.NameError
+	if errors.As(err, &name) && len(name.Nearest) == 0 {
+		return err.Error() + " (parlance formats lists the names)"
+	}
+	return err.Error()
+}
