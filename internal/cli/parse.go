@@ -70,8 +70,6 @@ what becomes certain with each piece, --trace what became of every byte.`,
 	complete(command, "tool-call-parser", parlance.ToolNames)
 	complete(command, "reasoning-parser", parlance.ReasoningNames)
 	complete(command, "tool-choice", func() []string { return []string{"auto", "none", "required"} })
-	command.MarkFlagsMutuallyExclusive("json", "deltas")
-	command.MarkFlagsMutuallyExclusive("trace", "deltas")
 	return command
 }
 
@@ -139,6 +137,9 @@ func (f *parseFlags) parse(parser *parlance.Parser, request parlance.Request, in
 
 // prepare looks up the parser and reads what the flags say of the request.
 func (f *parseFlags) prepare() (parser *parlance.Parser, r parlance.Request, err error) {
+	if f.deltas && (f.json || f.trace) {
+		return nil, r, usagef("expected --deltas alone, or --json and --trace, found both")
+	}
 	if f.tool == "" && f.reasoning == "" {
 		return nil, r, usagef("expected --tool-call-parser or --reasoning-parser, found neither (parlance formats lists the names)")
 	}

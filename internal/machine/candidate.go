@@ -218,7 +218,7 @@ func (m *Machine) advance(n *program.Node, e *program.Edge, i int) {
 	case do&program.EndCall != 0:
 		m.closeCandidate(i, but)
 		m.closeCall()
-	case do&program.KeyDone != 0:
+	case do&program.KeyDone != 0 && do&program.EndValue == 0:
 		m.closeCandidate(i, 0)
 		m.keyDone(e)
 		return

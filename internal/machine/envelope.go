@@ -460,50 +460,66 @@ func (m *Machine) envelopeTakeArguments(piece []byte, from, to int) {
 // envelopeEncoded reads arguments that are an object written as a JSON string (ruling 25).
 func (m *Machine) envelopeEncoded(n *program.Node, piece []byte, i int) int {
 	e := &m.envelope
-	to, text, event := e.decoder.Step(piece, i, m.scratch[:0])
-	m.scratch = text[:0]
-	m.envelopeTakeArguments(piece, i, to)
-	if !m.encodedText(text) {
-		return m.encodedWrong(n, piece, to, event)
-	}
-	switch event {
-	case jsonscan.Done:
-		if e.blank {
+	for i < len(piece) {
+		c := piece[i]
+		if e.decoder.Plain() && c != '"' && c != '\\' {
+			to := i + 1
+			for to < len(piece) && piece[to] != '"' && piece[to] != '\\' {
+				to++
+			}
+			read, ok := m.encodedText(piece[i:to], memoryChunk)
+			m.envelopeTakeArguments(piece, i, i+read)
+			if i += read; !ok {
+				return m.encodedWrong(n, i, true)
+			}
+			continue
+		}
+		_, text, event := e.decoder.Step(piece[:i+1], i, m.scratch[:0])
+		m.scratch = text[:0]
+		_, ok := m.encodedText(m.copy(text), memoryChunk)
+		m.envelopeTakeArguments(piece, i, i+1)
+		i++
+		switch {
+		case event == jsonscan.Broken || !ok:
+			return m.encodedWrong(n, i, event != jsonscan.Done)
+		case event != jsonscan.Done:
+			continue
+		case e.blank:
 			m.envelopeArgument(empty, memoryStatic)
-		} else if !e.complete {
-			return m.encodedWrong(n, piece, to, event)
+		case !e.complete:
+			return m.encodedWrong(n, i, false)
 		}
 		e.complete = true
 		e.state = envelopeComma
 		if !m.open {
 			m.goodArguments()
 		}
-	case jsonscan.Broken:
-		return m.encodedWrong(n, piece, to, event)
+		return i
 	}
-	return to
+	return i
 }
 
-// encodedText passes on decoded argument text; it answers false if it is no object.
-func (m *Machine) encodedText(text []byte) bool {
+// encodedText passes on decoded argument text; it answers how much of it, and false if it goes on as no object does.
+func (m *Machine) encodedText(text []byte, kind memory) (read int, ok bool) {
 	e := &m.envelope
-	for i := 0; i < len(text); {
+	i := 0
+	for i < len(text) {
 		switch {
 		case e.complete: // junk behind the object, in the string
-			return true
+			return len(text), true
 		case e.blank && codec.IsBlank(text[i]):
 			i++
 			continue
 		case e.blank:
 			if text[i] != '{' {
-				return false
+				return i, false
 			}
 			e.blank = false
 		}
 		from := i
 		var event jsonscan.Event
 		i, event = m.json.Scan(text, i)
-		m.envelopeArgument(m.copy(text[from:i]), memoryChunk)
+		m.envelopeArgument(text[from:i], kind)
 		switch event {
 		case jsonscan.Done:
 			e.complete = true
@@ -511,14 +527,14 @@ func (m *Machine) encodedText(text []byte) bool {
 			m.envelopeArgument(codec.AppendEscaped(nil, text[i]), memoryReused)
 			i = m.json.Skip(i)
 		case jsonscan.Broken:
-			return false
+			return i, false
 		}
 	}
-	return true
+	return i, true
 }
 
 // encodedWrong: the string holds no object. The call has no readable arguments.
-func (m *Machine) encodedWrong(n *program.Node, piece []byte, i int, event jsonscan.Event) int {
+func (m *Machine) encodedWrong(n *program.Node, i int, inString bool) int {
 	e := &m.envelope
 	if m.open && (!e.named || !n.Marked) {
 		m.failEnvelope(n, i)
@@ -530,7 +546,7 @@ func (m *Machine) encodedWrong(n *program.Node, piece []byte, i int, event jsons
 	m.call.malformed = true
 	e.complete = false
 	e.state = envelopeRest
-	e.inString = event == jsonscan.More
+	e.inString = inString
 	m.place = 0
 	return i
 }

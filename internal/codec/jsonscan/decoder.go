@@ -9,6 +9,9 @@ type Decoder struct {
 	high   rune // the first half of a surrogate pair, waiting for the second
 }
 
+// Plain tells whether the next byte stands for itself, if it is neither a quote nor a backslash.
+func (d *Decoder) Plain() bool { return d.escape == 0 && d.high == 0 }
+
 // Step decodes text from index i until the closing quote, appending to out. It answers the index behind the last byte
 // taken and More, Done (the quote was taken) or Broken (an escape that JSON does not have). Raw control characters pass
 // (ruling 26). Half a surrogate pair becomes U+FFFD.

@@ -1,0 +1,56 @@
+package conformance
+
+import (
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+)
+
+// Library is the implementation of this module. It runs trials on all cores.
+type Library struct{}
+
+// Cuts is true.
+func (Library) Cuts() bool { return true }
+
+// Run implements Implementation.
+func (Library) Run(trials iter.Seq[*Trial], done func(*Trial)) {
+	var tools ToolCache
+	queue := make(chan *Trial)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for t := range queue {
+				runTrial(t, &tools)
+				done(t)
+			}
+		})
+	}
+	for t := range trials {
+		queue <- t
+	}
+	close(queue)
+	workers.Wait()
+}
+
+func runTrial(t *Trial, tools *ToolCache) {
+	prepared, err := t.Case.Prepare(tools)
+	for _, k := range t.Chunkings {
+		if err != nil {
+			t.Answer(k, nil, err)
+			continue
+		}
+		r, err := sortSafely(&prepared, t.Case.Text, k)
+		t.Answer(k, r, err)
+	}
+}
+
+// sortSafely makes a panic an error, since no text may cause one and the other cases go on.
+func sortSafely(prepared *Prepared, text string, k Chunking) (r *Result, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	return NewResult(nil, prepared.Sort(text, k.Stream, k.Chunk)), nil
+}
