@@ -97,38 +97,51 @@ func (m *Machine) beginningSymbol(n *program.Node, symbol match.Symbol, text []b
 	}
 	place, found, back, settled := t.Step(before, symbol)
 	if found != match.None {
+		e := &n.Edges[found]
 		path := t.Path(place)
-		m.place = 0
-		if e := &n.Edges[found]; m.keptBack(e) == 0 {
-			m.release(n, owed, text, 0)
+		rest := path[len(path)-back:]
+		if !settled {
+			text = nil
 		}
-		m.marker(n, &n.Edges[found])
-		m.again(path[len(path)-back:])
+		kept := len(e.Bytes) + m.width(rest)
+		prior := len(owed) + len(text) - kept // began like a marker, and was none
+		if prior > 0 && !(n.KeepBlank && allBlank(owed[:prior])) {
+			m.leaveBeginning(n, before, owed, nil)
+			return false, true
+		}
+		m.release(n, owed, text, m.keptBack(e)+m.width(rest))
+		m.place = 0
+		m.marker(n, e)
+		m.again(rest)
 		return settled, true
 	}
 	hold := t.Hold(place)
 	released := len(owed) + len(text) - hold
-	blank := true
-	for k := range released {
-		c := byte(0)
-		if k < len(owed) {
-			c = owed[k]
-		} else {
-			c = text[k-len(owed)]
-		}
-		blank = blank && isBlank(c)
-	}
-	if released <= 0 || blank && n.KeepBlank {
+	if released <= 0 || n.KeepBlank && allBlank(owed[:min(released, len(owed))]) && allBlank(text[:max(0, released-len(owed))]) {
 		m.place = place
 		m.release(n, owed, text, hold)
 		return true, false
 	}
-	// The first letter: on in the node behind it, with what is still held.
+	m.leaveBeginning(n, place, owed, text)
+	return true, true
+}
+
+// leaveBeginning goes on in the node behind the first letter, with what has been read on the way to place: owed, and
+// then text.
+func (m *Machine) leaveBeginning(n *program.Node, place match.Place, owed, text []byte) {
 	to := n.OnText
 	m.node = to
-	m.place = to.Table.Walk(t.Path(place))
+	m.place = to.Table.Walk(n.Table.Path(place))
 	m.release(to, owed, text, to.Table.Hold(m.place))
-	return true, true
+}
+
+func allBlank(text []byte) bool {
+	for _, c := range text {
+		if !isBlank(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // symbol reads one symbol: a byte, or a token as a whole.
