@@ -106,11 +106,22 @@ func (p *Parser) markers() (out []string) {
 	return slices.Compact(out)
 }
 
+// markersFor are the same with the holes filled as for a request.
+func (p *Parser) markersFor(r *Request) (out []string) {
+	for _, marker := range p.markers() {
+		for name := range p.holes() {
+			marker = strings.ReplaceAll(marker, "{"+name+"}", p.suffix(r))
+		}
+		out = append(out, marker)
+	}
+	return out
+}
+
 // mutate makes another text of a sample's: cut, spliced with another of the same parser, with markers and stray
 // characters put in, and pieces taken out or doubled.
 func mutate(random *rand.Rand, s sample, others []sample) string {
 	text := s.text
-	markers := s.parser.markers()
+	markers := s.parser.markersFor(&s.request)
 	for range 1 + random.Intn(4) {
 		at := random.Intn(len(text) + 1)
 		switch random.Intn(9) {
@@ -142,6 +153,28 @@ func mutate(random *rand.Rand, s sample, others []sample) string {
 		}
 	}
 	return text
+}
+
+// soup makes a text of nothing but markers, halves of markers, words, white space and pieces of the samples.
+func soup(random *rand.Rand, s sample, others []sample) string {
+	markers := s.parser.markersFor(&s.request)
+	words := []string{"x", "get_weather", "city", "{}", "{\"name\": \"f\", \"arguments\": {\"a\": 1}}", "{\"city\": \"Bonn\"}", "[", "]", "{", "}", "(", ")", "f(a=1)", ",", "\"", "'", ":", "=", ">", "<", "\n", " ", "\n\n", "1", "null", "true", "é", "name=\"f\"", "to=f", "\\", "\\n", "|"}
+	var out strings.Builder
+	for range 1 + random.Intn(12) {
+		switch marker := markers[random.Intn(len(markers))]; random.Intn(10) {
+		case 0, 1, 2, 3:
+			out.WriteString(marker)
+		case 4:
+			out.WriteString(marker[:random.Intn(len(marker)+1)])
+		case 5:
+			other := others[random.Intn(len(others))].text
+			from := random.Intn(len(other) + 1)
+			out.WriteString(other[from : from+random.Intn(min(len(other)-from, 40)+1)])
+		default:
+			out.WriteString(words[random.Intn(len(words))])
+		}
+	}
+	return out.String()
 }
 
 // streamed reads a text in pieces and gives the message and the trace.

@@ -164,6 +164,7 @@ func TestContractOnMutations(t *testing.T) {
 				m.reason = []FinishReason{FinishStop, FinishLength}[random.Intn(2)]
 			}
 			check(t, m, mutate(random, s, groups[s.parser]), random)
+			check(t, m, soup(random, s, groups[s.parser]), random)
 		}
 	}
 }

@@ -24,6 +24,8 @@ type callState struct {
 	kept  []byte
 	text  []byte
 	start int
+	// swallows: white space before the opener is markup once a call that is kept has ended well.
+	swallows bool
 	// unwrap is a parameter that may hold all the arguments (ruling 30).
 	unwrap    []byte
 	unwrapKey string
@@ -69,9 +71,7 @@ func (m *Machine) begin(name, id string, i, but int) bool {
 	if !declared && m.options.KnownOnly {
 		return false
 	}
-	if len(m.gap) > 0 {
-		m.settleGap(m.gap)
-	}
+	m.settleGap(m.gap)
 	m.countCall()
 	m.beginEcho()
 	c := &m.call
@@ -80,7 +80,8 @@ func (m *Machine) begin(name, id string, i, but int) bool {
 		// Blanks and separators before the opener stay markup whatever becomes of the call.
 		lead := min(m.leadIn, m.heldLength(i))
 		m.both(i, m.heldLength(i)-lead, func(text []byte, _ memory) { m.take(text, AsMarkup, -1) })
-		*c = callState{kept: c.kept[:0], text: c.text[:0], start: m.position}
+		*c = callState{kept: c.kept[:0], text: c.text[:0], start: m.position, swallows: m.swallows}
+		m.swallows = false
 		c.open = true
 		m.suspend(i)
 		m.held = m.held[lead:]
@@ -157,6 +158,7 @@ func (m *Machine) endCall(cut bool) {
 	c := &m.call
 	c.open = false
 	if m.keep {
+		m.swallows = c.swallows
 		m.piece()
 	}
 	if m.silent {

@@ -14,22 +14,23 @@ func (m *Machine) marker(n *program.Node, e *program.Edge) {
 		m.markerInCall(n, e)
 		return
 	}
-	if e.Do&program.Blank != 0 {
-		m.dropBlanks()
-	}
+	swallows := e.Do&program.Blank != 0
 	if len(e.Branches) > 0 || e.To.Kind != program.Text {
 		m.forget()
 		e = m.choose(e)
 	}
 	switch {
-	case e.Do&program.PairOpener != 0: // its text has gone out already
-		m.pairs++
-	case e.Do&program.LoneCloser != 0 && m.pairs > 0:
-		m.pairs--
-		m.text(n.Tray, e.Bytes, memoryStatic)
-	case e.Do&program.AsText != 0, e.Do&program.BlockCloser != 0 && m.blockCalls == 0:
-		m.text(n.Tray, e.Bytes, memoryStatic)
+	case m.isText(e): // it has gone out already
+		switch {
+		case e.Do&program.PairOpener != 0:
+			m.pairs++
+		case e.Do&program.LoneCloser != 0:
+			m.pairs--
+		}
 	case e.Do&(program.Resolve|program.LoneCloser) != 0:
+		if swallows {
+			m.dropBlanks()
+		}
 		m.take(e.Bytes, AsMarkup, -1)
 		m.piece()
 		if e.Do&program.BeginMessage != 0 {
@@ -40,6 +41,7 @@ func (m *Machine) marker(n *program.Node, e *program.Edge) {
 		}
 	default:
 		m.startCandidate(n)
+		m.swallows = swallows
 		m.enter(e.To)
 		if e.Do&program.Again != 0 {
 			m.again(e.Symbols)
@@ -53,7 +55,7 @@ func (m *Machine) marker(n *program.Node, e *program.Edge) {
 
 // startCandidate begins to hold. n is the text node where it begins, nil in the tail of a call.
 func (m *Machine) startCandidate(n *program.Node) {
-	m.open = true
+	m.open, m.swallows = true, false
 	m.held = m.held[:0]
 	m.leadIn, m.echo.armed = 0, -1
 	if n != nil {
@@ -260,6 +262,7 @@ func (m *Machine) advance(n *program.Node, e *program.Edge, i int) {
 // closeCandidate makes markup of what is held, but its last bytes, if a candidate is open.
 func (m *Machine) closeCandidate(i, but int) {
 	if m.open {
+		m.settleGap(m.gap) // it stands before the candidate
 		m.settle(i, but, AsMarkup, -1)
 	}
 }

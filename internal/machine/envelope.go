@@ -192,7 +192,7 @@ func (m *Machine) envelopeProbing(n *program.Node, piece []byte, i int) int {
 	m.envelope.back = append(m.envelope.back, piece[i:i+read]...)
 	if found == match.None {
 		m.place = place
-		if n.Table.Hold(place) < len(m.envelope.back) {
+		if n.Table.Hold(place, 0) < len(m.envelope.back) {
 			m.failEnvelope(n, i+read)
 		}
 		return i + read
@@ -640,7 +640,7 @@ func (m *Machine) envelopeRaw(n *program.Node, piece []byte, i int) int {
 	m.place = place
 	over := m.raw.step(c) && bracketed
 	e.back = append(e.back, c)
-	k := len(e.back) - n.Table.Hold(place)
+	k := len(e.back) - n.Table.Hold(place, 0)
 	m.giveRaw(k - trailingBlanks(e.back[:k]))
 	if over {
 		m.endRawArguments()
@@ -700,7 +700,7 @@ func (m *Machine) envelopeEnd(n *program.Node, piece []byte, i int) int {
 		return m.envelopeMarker(n, &n.Edges[found], n.Table.Path(place), back, i+read)
 	}
 	m.place = place
-	if k := len(e.back) - n.Table.Hold(place); k > 0 {
+	if k := len(e.back) - n.Table.Hold(place, 0); k > 0 {
 		m.take(e.back[:k], AsJunk, m.calls-1)
 		e.back = append(e.back[:0], e.back[k:]...)
 		if c == '}' && len(e.back) == 0 {

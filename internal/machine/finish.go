@@ -58,7 +58,7 @@ func (m *Machine) settleFound(n *program.Node, found int32, rest []match.Symbol)
 	switch n.Kind {
 	case program.Text:
 		e := &n.Edges[found]
-		m.release(n, n.Table.Held(m.place), nil, m.keptBack(e)+width)
+		m.release(n, n.Table.Held(m.place, m.circumstances()), nil, m.keptBack(e)+width)
 		m.place = 0
 		m.marker(n, e)
 	case program.Gap:
@@ -74,7 +74,7 @@ func (m *Machine) settleFound(n *program.Node, found int32, rest []match.Symbol)
 			break
 		}
 		e := &n.Edges[found]
-		m.releaseValue(n.Table.Held(m.place), nil, len(e.Bytes)+width)
+		m.releaseValue(n.Table.Held(m.place, 0), nil, len(e.Bytes)+width)
 		m.place = 0
 		m.valueMarker(n, e)
 	case program.Tail:
@@ -95,7 +95,7 @@ func (m *Machine) atEnd(reason Reason) {
 	m.buffer, m.from = nil, 0
 	switch n.Kind {
 	case program.Text:
-		m.text(n.Tray, n.Table.Held(m.place), memoryStatic)
+		m.text(n.Tray, n.Table.Held(m.place, m.circumstances()), memoryStatic)
 		m.place = 0
 	case program.Gap:
 		m.place = 0
@@ -201,11 +201,14 @@ func (m *Machine) endText(n *program.Node) {
 // endHeldEnvelope settles an envelope whose call has not begun; it answers false where the endings of the node decide.
 func (m *Machine) endHeldEnvelope(n *program.Node, reason Reason) bool {
 	e := &m.envelope
-	if !e.named || !n.Marked && !e.argued || e.state == envelopeKey && !e.argued && false {
+	if !e.named || !n.Marked && !e.argued {
 		return false
 	}
 	if reason == Stop && !n.Marked && !e.complete {
 		return false
+	}
+	if e.state == envelopeProbe { // half a closing marker, held with the rest
+		e.back = e.back[:0]
 	}
 	if !m.envelopeBegin(n, 0) {
 		return true
@@ -244,7 +247,7 @@ func (m *Machine) endInValue(n *program.Node, reason Reason) {
 			return
 		}
 	}
-	held := n.Table.Held(m.place)
+	held := n.Table.Held(m.place, 0)
 	m.place = 0
 	if reason == Stop && string(held) == n.Value.LayoutAfter {
 		m.take(held, AsMarkup, -1)

@@ -103,6 +103,8 @@ type Machine struct {
 	from   int
 	leadIn int // bytes of it that stand before the opener: blanks and separators
 	outer  *program.Node
+	// swallows: white space before the candidate is markup if the candidate is.
+	swallows bool
 
 	inWord   bool
 	word     []byte
@@ -416,7 +418,7 @@ func (m *Machine) Held() int {
 	n := len(m.held)
 	switch {
 	case m.node.Kind == program.Text || m.node.Kind == program.Gap:
-		n = m.node.Table.Hold(m.place) + len(m.gap)
+		n = m.node.Table.Hold(m.place, m.circumstances()) + len(m.gap)
 	case m.node.Kind == program.Value:
 		n += len(m.value.text)
 	}

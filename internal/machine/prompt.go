@@ -57,7 +57,7 @@ func (m *Machine) Begin(s Start) State {
 // beginWith continues with half a marker that the prompt ends in.
 func (m *Machine) beginWith(path []match.Symbol) {
 	m.place = m.node.Table.Walk(path)
-	m.promptHeld = m.node.Table.Hold(m.place)
+	m.promptHeld = m.node.Table.Hold(m.place, m.circumstances())
 }
 
 // readPrompt runs the end of a prompt through the machine, giving nothing out.

@@ -114,7 +114,7 @@ func (m *Machine) leaveTail(n *program.Node, i int, rest []match.Symbol) {
 
 // tailMarker follows a marker found in a tail: all that is held ends with it.
 func (m *Machine) tailMarker(n *program.Node, e *program.Edge, i int) {
-	if e.To.Kind != program.Tail && e.Do&program.Resolve == 0 || e.Do&program.Again != 0 {
+	if e.To == nil || e.To.Kind != program.Tail && e.Do&program.Resolve == 0 || e.Do&program.Again != 0 {
 		m.fromTail(n, e, i)
 		return
 	}
@@ -152,6 +152,15 @@ func (m *Machine) fromTail(n *program.Node, e *program.Edge, i int) {
 		m.held = m.held[:len(m.held)-width]
 		m.enterHeld(e.To)
 		m.again(e.Symbols)
+		return
+	}
+	if e.Do&program.Resolve != 0 {
+		m.settle(i, 0, AsMarkup, -1)
+		m.piece()
+		if e.Do&program.BeginMessage != 0 {
+			m.message(e.To.Tray)
+		}
+		m.enter(e.To)
 		return
 	}
 	if e.To.Phase == program.InList { // a separator

@@ -10,12 +10,12 @@ func (m *Machine) inText(n *program.Node, piece []byte, i int) int {
 	t := n.Table
 	before := m.place
 	place, read, found, back := t.Find(before, piece[i:])
-	owed := t.Held(before) // read with earlier pieces, not given out
+	owed := t.Held(before, m.circumstances()) // read with earlier pieces, not given out
 	chunk := piece[i : i+read]
 	i += read
 	if found == match.None {
 		m.place = place
-		m.release(n, owed, chunk, t.Hold(place))
+		m.release(n, owed, chunk, t.Hold(place, m.circumstances()))
 		return i
 	}
 	e := &n.Edges[found]
@@ -31,9 +31,25 @@ func (m *Machine) inText(n *program.Node, piece []byte, i int) int {
 	return i
 }
 
+// circumstances are those in which some markers in text are text.
+func (m *Machine) circumstances() (c match.Watch) {
+	if m.pairs > 0 {
+		c = program.Paired
+	}
+	if m.blockCalls == 0 {
+		c |= program.NoCalls
+	}
+	return c
+}
+
+// isText tells whether a marker in text is text itself; then it goes out with the text around it.
+func (m *Machine) isText(e *program.Edge) bool {
+	return e.Watch == match.Always || e.Watch&m.circumstances() != 0
+}
+
 // keptBack is how many bytes of a marker in text are held: all, unless it is text whether it is found or not.
 func (m *Machine) keptBack(e *program.Edge) int {
-	if e.Do&program.PairOpener != 0 && e.Do&program.Resolve == 0 {
+	if m.isText(e) {
 		return 0
 	}
 	return len(e.Bytes)
@@ -88,7 +104,7 @@ func (m *Machine) beginning(n *program.Node, piece []byte, i int) int {
 func (m *Machine) beginningSymbol(n *program.Node, symbol match.Symbol, text []byte) (taken, done bool) {
 	t := n.Table
 	before := m.place
-	owed := t.Held(before)
+	owed := t.Held(before, m.circumstances())
 	if n.Words != nil && before == 0 && t.Next(0, symbol) == 0 && symbol < match.FirstToken && wordCharacter(n.Words.Class, m.buffer[m.at:]) > 0 {
 		m.startCandidate(n)
 		m.from = m.at
@@ -115,7 +131,7 @@ func (m *Machine) beginningSymbol(n *program.Node, symbol match.Symbol, text []b
 		m.again(rest)
 		return settled, true
 	}
-	hold := t.Hold(place)
+	hold := t.Hold(place, m.circumstances())
 	released := len(owed) + len(text) - hold
 	if released <= 0 || n.KeepBlank && allBlank(owed[:min(released, len(owed))]) && allBlank(text[:max(0, released-len(owed))]) {
 		m.place = place
@@ -132,7 +148,7 @@ func (m *Machine) leaveBeginning(n *program.Node, place match.Place, owed, text 
 	to := n.OnText
 	m.node = to
 	m.place = to.Table.Walk(n.Table.Path(place))
-	m.release(to, owed, text, to.Table.Hold(m.place))
+	m.release(to, owed, text, to.Table.Hold(m.place, m.circumstances()))
 }
 
 func allBlank(text []byte) bool {
@@ -181,11 +197,11 @@ func (m *Machine) token(s match.Symbol, text []byte) (taken bool) {
 func (m *Machine) tokenInText(n *program.Node, s match.Symbol, text []byte) bool {
 	t := n.Table
 	before := m.place
-	owed := t.Held(before)
+	owed := t.Held(before, m.circumstances())
 	place, found, back, settled := t.Step(before, s)
 	if found == match.None {
 		m.place = place
-		m.release(n, owed, text, t.Hold(place))
+		m.release(n, owed, text, t.Hold(place, m.circumstances()))
 		m.from = len(text)
 		return true
 	}

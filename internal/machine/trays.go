@@ -188,6 +188,10 @@ func (m *Machine) keepBlanks(place int, blanks []byte) {
 // piece ends a piece: a marker has come.
 func (m *Machine) piece() {
 	t := &m.trays
+	if m.swallows {
+		m.swallows = false
+		m.dropBlanks()
+	}
 	if m.exact {
 		m.settleExact()
 	} else if !t.started && len(t.lead) > 0 {

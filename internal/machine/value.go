@@ -233,12 +233,12 @@ func (m *Machine) inValue(n *program.Node, piece []byte, i int) int {
 	t := n.Table
 	before := m.place
 	place, read, found, back := t.Find(before, piece[i:])
-	owed := t.Held(before)
+	owed := t.Held(before, 0)
 	chunk := piece[i : i+read]
 	i += read
 	if found == match.None {
 		m.place = place
-		m.releaseValue(owed, chunk, t.Hold(place))
+		m.releaseValue(owed, chunk, t.Hold(place, 0))
 		return i
 	}
 	path := t.Path(place)
@@ -635,7 +635,7 @@ func (m *Machine) valueToken(n *program.Node, s match.Symbol, text []byte) bool 
 	}
 	t := n.Table
 	before := m.place
-	owed := t.Held(before)
+	owed := t.Held(before, 0)
 	place, found, back, taken := t.Step(before, s)
 	chunk := text
 	if !taken {
@@ -643,7 +643,7 @@ func (m *Machine) valueToken(n *program.Node, s match.Symbol, text []byte) bool 
 	}
 	if found == match.None {
 		m.place = place
-		m.releaseValue(owed, chunk, t.Hold(place))
+		m.releaseValue(owed, chunk, t.Hold(place, 0))
 		m.from = len(text)
 		return true
 	}

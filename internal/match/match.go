@@ -36,9 +36,22 @@ const None int32 = -1
 // Literal is one thing to look for.
 type Literal struct {
 	Symbols []Symbol
-	// Watch marks a literal that is text whether it is found or not: it is found but never held back.
-	Watch bool
+	// Watch says when the literal is text whether it is found or not: then it is found, but not held back.
+	Watch Watch
 }
+
+// Watch is when a literal is only watched: always, or in any of some circumstances, which are bits that mean what the
+// caller wants them to mean.
+type Watch uint8
+
+// Circumstances is the number of combinations of circumstances; Always stands for every one of them.
+const (
+	Circumstances       = 4
+	Always        Watch = 0xFF
+)
+
+// in tells whether a literal with this watch is merely watched in certain circumstances.
+func (w Watch) in(circumstances Watch) bool { return w == Always || w&circumstances != 0 }
 
 // Table is a compiled set of literals. It is immutable and may be shared by goroutines.
 type Table struct {
@@ -55,10 +68,10 @@ type Table struct {
 }
 
 type place struct {
-	found   int32  // literal that is found on arriving here
-	pending int32  // literal that was complete some symbols ago, found unless a longer one is
-	since   uint16 // symbols read since the pending literal was complete
-	hold    uint16 // bytes that could still begin a literal
+	found   int32                 // literal that is found on arriving here
+	pending int32                 // literal that was complete some symbols ago, found unless a longer one is
+	since   uint16                // symbols read since the pending literal was complete
+	hold    [Circumstances]uint16 // bytes that could still begin a literal
 	depth   uint16
 	parent  Place
 	symbols []Symbol
@@ -81,7 +94,7 @@ type node struct {
 	parent   int
 	symbol   Symbol
 	literal  int32
-	held     bool // the path is the proper beginning of a literal that is not merely watched
+	held     [Circumstances]bool // the path is the proper beginning of a literal that is not merely watched
 	fail     int
 	depth    int
 }
@@ -91,8 +104,8 @@ func compile(literals []Literal, texts [][]byte, search bool) (*Table, error) {
 	for number, literal := range literals {
 		at := 0
 		for _, symbol := range literal.Symbols {
-			if !literal.Watch {
-				nodes[at].held = true
+			for c := range nodes[at].held {
+				nodes[at].held[c] = nodes[at].held[c] || !literal.Watch.in(Watch(c))
 			}
 			child, ok := nodes[at].children[symbol]
 			if !ok {
@@ -113,7 +126,7 @@ func compile(literals []Literal, texts [][]byte, search bool) (*Table, error) {
 		}
 		nodes[at].literal = int32(number)
 	}
-	nodes[0].held = false
+	nodes[0].held = [Circumstances]bool{}
 	if len(nodes) >= int(Dead) {
 		return nil, fmt.Errorf("the literals have %d different beginnings, more than %d", len(nodes), Dead-1)
 	}
@@ -228,11 +241,13 @@ func (t *Table) fill(nodes []node, at int, texts [][]byte, search bool) {
 	case t.places[n.parent].pending != None:
 		p.pending, p.since = t.places[n.parent].pending, t.places[n.parent].since+1
 	}
-	switch {
-	case n.held || p.pending != None:
-		p.hold = uint16(len(p.text))
-	case search && at != 0:
-		p.hold = t.places[n.fail].hold
+	for c := range p.hold {
+		switch {
+		case n.held[c] || p.pending != None:
+			p.hold[c] = uint16(len(p.text))
+		case search && at != 0:
+			p.hold[c] = t.places[n.fail].hold[c]
+		}
 	}
 }
 
@@ -313,13 +328,16 @@ func (t *Table) Next(at Place, symbol Symbol) Place {
 // Knows tells whether a symbol occurs in any of the literals.
 func (t *Table) Knows(symbol Symbol) bool { return t.class(symbol) != 0 }
 
-// Hold is the number of bytes before a place that could still begin a literal.
-func (t *Table) Hold(at Place) int { return int(t.places[at].hold) }
+// Hold is the number of bytes before a place that could still begin a literal, other than one that is merely watched
+// in these circumstances.
+func (t *Table) Hold(at Place, circumstances Watch) int {
+	return int(t.places[at].hold[circumstances])
+}
 
 // Held is the text that Hold counts.
-func (t *Table) Held(at Place) []byte {
+func (t *Table) Held(at Place, circumstances Watch) []byte {
 	p := &t.places[at]
-	return p.text[len(p.text)-int(p.hold):]
+	return p.text[len(p.text)-int(p.hold[circumstances]):]
 }
 
 // Path is what has been read on the way to a place, as far as the table remembers it.
@@ -346,4 +364,4 @@ func (t *Table) Walk(symbols []Symbol) Place {
 }
 
 // Size is the number of bytes the tables take.
-func (t *Table) Size() int { return 2*len(t.next) + 48*len(t.places) }
+func (t *Table) Size() int { return 2*len(t.next) + 56*len(t.places) }

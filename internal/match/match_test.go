@@ -59,10 +59,10 @@ func TestHoldIsMinimal(t *testing.T) {
 					}
 				}
 			}
-			if table.Hold(at) != want {
-				t.Fatalf("literals %q after %q: hold %d, want %d", texts, read, table.Hold(at), want)
+			if table.Hold(at, 0) != want {
+				t.Fatalf("literals %q after %q: hold %d, want %d", texts, read, table.Hold(at, 0), want)
 			}
-			if got := string(table.Held(at)); got != read[len(read)-want:] {
+			if got := string(table.Held(at, 0)); got != read[len(read)-want:] {
 				t.Fatalf("literals %q after %q: held %q, want %q", texts, read, got, read[len(read)-want:])
 			}
 		}
@@ -103,20 +103,20 @@ func TestLongerLiteralWins(t *testing.T) {
 }
 
 func TestWatchedLiteralsAreNotHeld(t *testing.T) {
-	table, err := Search([]Literal{{Symbols: symbols("<think>"), Watch: true}, {Symbols: symbols("</think>")}}, nil)
+	table, err := Search([]Literal{{Symbols: symbols("<think>"), Watch: Always}, {Symbols: symbols("</think>")}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at, _, _, _ := table.Find(0, []byte("x<thin"))
-	if table.Hold(at) != 0 {
-		t.Errorf("hold %d of a watched literal", table.Hold(at))
+	if table.Hold(at, 0) != 0 {
+		t.Errorf("hold %d of a watched literal", table.Hold(at, 0))
 	}
 	if _, _, found, _ := table.Find(at, []byte("k>")); found != 0 {
 		t.Errorf("found %d, want the watched literal", found)
 	}
 	at, _, _, _ = table.Find(0, []byte("x<"))
-	if table.Hold(at) != 1 {
-		t.Errorf("hold %d after '<', which may begin the closer", table.Hold(at))
+	if table.Hold(at, 0) != 1 {
+		t.Errorf("hold %d after '<', which may begin the closer", table.Hold(at, 0))
 	}
 }
 
@@ -127,12 +127,12 @@ func TestTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	at, found, _, _ := table.Step(0, FirstToken)
-	if found != None || table.Hold(at) != len(texts[0]) {
-		t.Fatalf("after the token: hold %d", table.Hold(at))
+	if found != None || table.Hold(at, 0) != len(texts[0]) {
+		t.Fatalf("after the token: hold %d", table.Hold(at, 0))
 	}
 	at, read, found, _ := table.Find(at, []byte("call"))
-	if read != 4 || found != None || string(table.Held(at)) != "<|begin_call" {
-		t.Fatalf("held %q", table.Held(at))
+	if read != 4 || found != None || string(table.Held(at, 0)) != "<|begin_call" {
+		t.Fatalf("held %q", table.Held(at, 0))
 	}
 	if _, found, _, _ = table.Step(at, FirstToken+1); found != 0 {
 		t.Fatal("the closing token does not complete the literal")

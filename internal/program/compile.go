@@ -253,14 +253,17 @@ next:
 }
 
 // table compiles a set of literals, or finds the same set compiled before.
-func (c *compiler) table(literals []string, watch []bool, search bool) *match.Table {
+func (c *compiler) table(literals []string, watch []match.Watch, search bool) *match.Table {
 	key := fmt.Sprintf("%q %v %v", literals, watch, search)
 	if t, ok := c.tables[key]; ok {
 		return t
 	}
 	set := make([]match.Literal, len(literals))
 	for i, literal := range literals {
-		set[i] = match.Literal{Symbols: c.symbols(literal), Watch: watch != nil && watch[i]}
+		set[i] = match.Literal{Symbols: c.symbols(literal)}
+		if watch != nil {
+			set[i].Watch = watch[i]
+		}
 	}
 	build := match.Anchored
 	if search {

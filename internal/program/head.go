@@ -45,7 +45,7 @@ func (h head) key() string {
 func (c *compiler) arrive(k []place, h head, src source, fromText bool) Edge {
 	s := &c.graph.steps[src.step]
 	e := Edge{Capture: outside, Text: c.fill(s.literal)}
-	cl := c.close(k, reach{mode: h.mode, texts: true, begun: fromText && s.closing})
+	cl := c.close(k, reach{mode: h.mode, texts: true, begun: fromText && (s.closing || s.stray)})
 	if branch := c.branch(cl); branch != nil {
 		for i, tests := range branch.branches {
 			to := c.arrive([]place{{branch.next[i], 0}}, h, src, fromText)
@@ -502,8 +502,8 @@ func (c *compiler) attribute(it item, h head) *Node {
 	var set edgeSet
 	c.gather(&set, c.close(places(s.next), reach{mode: h.mode}).items)
 	literals := slices.Clone(set.literals)
-	for range literals {
-		n.Edges = append(n.Edges, Edge{Capture: outside})
+	for _, literal := range literals {
+		n.Edges = append(n.Edges, Edge{Capture: outside, Text: literal})
 	}
 	for _, literal := range c.aborts(h) {
 		if !slices.ContainsFunc(literals, func(other string) bool { return strings.HasPrefix(literal, other) || other == literal }) {

@@ -105,6 +105,14 @@ const (
 	StopEcho
 )
 
+// The circumstances in which some markers in text are text themselves.
+const (
+	// Paired: an opener of a thought was text, so the next lone closer is text too.
+	Paired match.Watch = 1 << iota
+	// NoCalls: no call of the open block has begun, so its closer is text.
+	NoCalls
+)
+
 // Edge is a way from one node to another.
 type Edge struct {
 	To *Node
@@ -113,6 +121,8 @@ type Edge struct {
 	Branches []Branch
 	// Return is where a nested parameter leads back to.
 	Return *Node
+	// Watch says when a marker in text is text itself.
+	Watch match.Watch
 	// Capture is set to what was read, or -1.
 	Capture int
 	// Text is the marker; Bytes and Symbols are the same.

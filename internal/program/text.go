@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
+	"github.com/parlance-llm/parlance/internal/match"
 )
 
 // text makes the node for text of a tray, given what may follow. late is a call that ended without its closers, which
@@ -71,11 +72,11 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 		}
 	}
 	var literals []string
-	var watch []bool
+	var watch []match.Watch
 	for _, literal := range set.literals {
 		e := c.fromText(n, literal, set.sources[literal], m)
 		literals = append(literals, literal)
-		watch = append(watch, e.Do&PairOpener != 0 && e.Do&Resolve == 0)
+		watch = append(watch, e.Watch)
 		n.Edges = append(n.Edges, e)
 	}
 	if late != outside {
@@ -83,7 +84,7 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 			if _, ok := set.sources[closer]; !ok {
 				set.add(closer, source{})
 				literals = append(literals, closer)
-				watch = append(watch, false)
+				watch = append(watch, match.Watch(0))
 				n.Edges = append(n.Edges, Edge{Do: Resolve, To: c.text(c.texts2places(cl), m, outside), Capture: outside, Text: closer})
 			}
 		}
@@ -162,11 +163,25 @@ func (c *compiler) fromText(n *Node, literal string, sources []source, m Mode) E
 		if n.Block != outside && s.region == n.Block && !s.opening {
 			e.Do |= BlockCloser
 		}
+		e.Watch = watch(e.Do)
 	}
 	if src.blank {
 		e.Do |= Blank
 	}
 	return e
+}
+
+// watch says when a marker in text is text itself.
+func watch(do Do) match.Watch {
+	switch {
+	case do&(Resolve|AsText) == AsText:
+		return match.Always
+	case do&LoneCloser != 0:
+		return Paired
+	case do&BlockCloser != 0:
+		return NoCalls
+	}
+	return 0
 }
 
 func (c *compiler) roleOf(region int) grammar.Role {
