@@ -45,6 +45,10 @@ func check(t testing.TB, s sample, text string, random *rand.Rand) {
 			fail("cut %s:\n  %s\n in one:\n  %s", name, describe(other), describe(one))
 		}
 	}
+	// Without a trace there are shorter ways.
+	if other := untraced(s, text, random); !same(one, other) || !reflect.DeepEqual(one.Segments, other.Segments) {
+		fail("without a trace:\n  %s\n with one:\n  %s", describe(other), describe(one))
+	}
 	// 2: nothing is lost.
 	if problem := accounted(one, text); problem != "" {
 		fail("%s\n  %s", problem, describe(one))
@@ -78,6 +82,19 @@ func check(t testing.TB, s sample, text string, random *rand.Rand) {
 	if m := streamed(t, validated, text, func() int { return 1 + random.Intn(20) }); !same(m, whole) && !forced {
 		fail("validated:\n  %s\n whole:\n  %s", describe(m), describe(whole))
 	}
+}
+
+// untraced reads a text in pieces of a token's size, without a trace.
+func untraced(s sample, text string, random *rand.Rand) *Message {
+	stream := s.parser.Stream(s.request)
+	var c Collector
+	for len(text) > 0 {
+		n := min(1+random.Intn(6), len(text))
+		c.Add(stream.WriteString(text[:n]))
+		text = text[n:]
+	}
+	c.Add(stream.Close(s.reason))
+	return c.Message()
 }
 
 func traced(r Request) Request {

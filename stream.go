@@ -21,6 +21,7 @@ type Stream struct {
 	deltas  []Delta
 	part    []byte // the beginning of a character
 	escapes *[2]escapes.Newlines
+	plain   bool // text goes out as it comes: nothing here changes or keeps it
 	arena   []byte
 	first   bool
 	closed  bool
@@ -59,6 +60,7 @@ func (p *Parser) open(r *Request, keep bool) *Stream {
 	if p.escapesNewlines() {
 		s.escapes = new([2]escapes.Newlines)
 	}
+	s.plain = s.escapes == nil && !s.force
 	s.m.Begin(p.start(r, compiled))
 	if p.thoughtsStayContent() && p.opensThought(r, v) {
 		s.prefix = compiled.Opener
@@ -96,7 +98,27 @@ func (s *Stream) Write(piece []byte) []Delta {
 			return s.deltas
 		}
 	}
+	if s.plain {
+		if tray, text, ok := s.m.Plain(piece); ok {
+			return s.plainDelta(tray, text)
+		}
+	}
 	s.take(s.m.Write(piece))
+	return s.deltas
+}
+
+// plainDelta makes the delta of a piece that is nothing but text.
+func (s *Stream) plainDelta(tray program.Tray, text []byte) []Delta {
+	kind := Content
+	switch {
+	case len(text) == 0, tray == program.Reasoning && s.hide:
+		return s.deltas
+	case tray == program.Reasoning:
+		kind = Reasoning
+	default:
+		s.empty = false
+	}
+	s.deltas = append(s.deltas, Delta{Kind: kind, Text: text})
 	return s.deltas
 }
 

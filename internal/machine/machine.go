@@ -92,6 +92,7 @@ type Machine struct {
 	options Options
 	exact   bool
 	keep    bool
+	direct  bool // white space is trimmed and no trace is kept: see Plain
 
 	node  *program.Node
 	place match.Place // in the node's table
@@ -168,7 +169,7 @@ func (m *Machine) Reset(p *program.Program, o Options) {
 		o.ArgumentLimit = 16 << 20
 	}
 	*m = Machine{
-		program: p, options: o, exact: o.Exact, keep: o.Keep, joinText: []byte(p.Join),
+		program: p, options: o, exact: o.Exact, keep: o.Keep, direct: !o.Exact && !o.Trace, joinText: []byte(p.Join),
 		held: m.held[:0], word: m.word[:0], gap: m.gap[:0], events: m.events[:0], arena: m.arena[:0], elements: m.elements[:0], collectors: m.collectors[:0],
 		captures: m.captures[:0], scratch: m.scratch[:0], resumed: m.resumed[:0],
 	}

@@ -73,25 +73,15 @@ func (m *Machine) text(tray program.Tray, text []byte, kind memory) {
 		text = text[n:]
 		m.startPiece(tray)
 	}
-	if first := text[0]; isBlank(first) {
-		n := leadingBlanks(text)
-		m.keepBlanks(int(tray), text[:n])
-		if text = text[n:]; len(text) == 0 {
-			return
-		}
-	}
-	if len(t.behind[tray]) > 0 {
-		m.settleBlanks(tray)
-	}
 	n := len(text)
 	if isBlank(text[n-1]) {
 		n -= trailingBlanks(text)
 	}
-	m.take(text[:n], trayAs(tray), -1)
-	m.emit(tray, text[:n], kind)
-	if n < len(text) {
-		m.keepBlanks(int(tray), text[n:])
+	if n > 0 {
+		m.take(text[:n], trayAs(tray), -1)
+		m.emitBehindBlanks(tray, text[:n], kind)
 	}
+	m.keepBlanks(int(tray), text[n:])
 }
 
 // junk accounts for text inside a call that means nothing; white space there is markup.
@@ -145,6 +135,23 @@ func (m *Machine) startPiece(tray program.Tray) {
 	if m.trace != nil {
 		m.trace.move(leadPlace, int(tray))
 	}
+}
+
+// emitBehindBlanks gives out text and the white space that was kept before it, as one event if there is little of it.
+func (m *Machine) emitBehindBlanks(tray program.Tray, text []byte, kind memory) {
+	t := &m.trays
+	if blanks := t.behind[tray]; len(blanks) > 0 && len(text) <= 64 && !m.silent {
+		from := len(m.arena)
+		m.arena = append(append(m.arena, blanks...), text...)
+		t.behind[tray] = blanks[:0]
+		if m.trace != nil {
+			m.trace.settle(int(tray), trayAs(tray))
+		}
+		m.emit(tray, m.arena[from:len(m.arena):len(m.arena)], memoryChunk)
+		return
+	}
+	m.settleBlanks(tray)
+	m.emit(tray, text, kind)
 }
 
 // settleBlanks gives out the white space that was kept behind a tray's text.

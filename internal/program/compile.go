@@ -461,6 +461,7 @@ func (c *compiler) finish(n *Node) {
 			edge(&e.Branches[i].Edge)
 		}
 	}
+	n.Steady = n.Kind == Text && n.OnText == nil && (n.Tray == Content || n.Tray == Reasoning)
 	for i := range n.Edges {
 		edge(&n.Edges[i])
 	}

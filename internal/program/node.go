@@ -168,6 +168,8 @@ type Node struct {
 	Block, Body int
 	// Twins are this node in the other modes; see Mode.
 	Twins [modes]*Node
+	// Steady: text of the content or of the reasoning, where nothing stands only before the first text.
+	Steady bool
 	// InThought: the text stands in a thought.
 	InThought bool
 	// SwallowsBlank: white space before some marker is markup.
