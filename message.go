@@ -11,6 +11,8 @@ type Message struct {
 	Segments []Segment
 	// Malformed: the arguments of some call of a stream could not be read (ruling 34).
 	Malformed bool
+	// ReasoningTokens is how many tokens became reasoning; only ParseTokens counts them.
+	ReasoningTokens int
 	// Trace tells what became of every byte, if the request asked for it.
 	Trace []Span
 }

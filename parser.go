@@ -14,6 +14,7 @@ type Parser struct {
 	tool, reasoning         string
 	toolHalf, reasoningHalf *grammar.Definition
 	name                    *grammar.ReasoningName
+	bound                   *bound // nil if nothing is known of a vocabulary
 
 	mutex    sync.Mutex
 	programs map[variant]*program.Program
@@ -24,6 +25,7 @@ type variant struct {
 	noCalls bool
 	forced  program.Forced
 	holes   string
+	tokens  bool // markers that are tokens count only as such
 	shown   bool // thoughts that stay content are read as thoughts, to see what the prompt shows
 }
 
@@ -63,6 +65,9 @@ func (p *Parser) program(v variant) (*program.Program, error) {
 		name := *p.name
 		name.Thoughts = "reasoning"
 		o.Name = &name
+	}
+	if v.tokens {
+		o.Tokens = p.bound.tokens
 	}
 	if v.holes != "" {
 		o.Holes = map[string]string{}
@@ -118,15 +123,13 @@ func (p *Parser) escapesNewlines() bool {
 	return p.reasoningHalf != nil && p.reasoningHalf.Escapes == "newlines" || p.toolHalf != nil && p.toolHalf.Escapes == "newlines"
 }
 
-// start says where a turn begins for a request.
-func (p *Parser) start(r *Request, compiled *program.Program) machine.Start {
-	s := machine.Start{}
-	if r.Prompt != "" {
-		s.Prompt = library().Turn(r.Prompt, compiled.MessageOpener)
-	}
+// start says where a turn begins for a request. tokens tells whether markers that are tokens count only as such.
+func (p *Parser) start(r *Request, compiled *program.Program, tokens bool) machine.Start {
+	s := machine.Start{Prompt: p.prompt(r, compiled, tokens)}
+	given := len(s.Prompt) > 0
 	switch thinking := p.thinking(); {
 	case !thinking.Given:
-		s.Inside = r.Prompt == "" && p.reasoningHalf != nil && p.reasoningHalf.WithoutPrompt == "inside"
+		s.Inside = !given && p.reasoningHalf != nil && p.reasoningHalf.WithoutPrompt == "inside"
 	case thinking.On(r.ChatTemplateKwargs):
 		s.Inside = thinking.Start == "inside"
 	default:

@@ -28,6 +28,9 @@ type Request struct {
 	// Prompt is the rendered prompt, or its end, as far as it is known; "" means that nothing is known. It decides
 	// where the output begins (ruling 5).
 	Prompt string
+	// PromptTokens are the tokens of the prompt, or of its end; if there are any, they count instead of Prompt. For a
+	// parser that is bound to a vocabulary a marker in them is one only as its token.
+	PromptTokens []Token
 	// ChatTemplateKwargs are the arguments of the chat template, as JSON has them; they switch thinking on or off where
 	// the prompt does not show it (rulings 6, 7).
 	ChatTemplateKwargs map[string]any

@@ -13,6 +13,9 @@ import (
 type Stream struct {
 	parser  *Parser
 	m       *machine.Machine
+	tokens  bool // markers are known by their token ids
+	input   int  // bytes of the tokens written
+	pieces  []machine.Piece
 	hide    bool
 	force   bool // an empty content is filled with the reasoning at the end (ruling 14)
 	thought []byte
@@ -28,9 +31,9 @@ type Stream struct {
 }
 
 // Stream opens a stream for the answer to a request.
-func (p *Parser) Stream(r Request) *Stream { return p.open(&r, r.Validated) }
+func (p *Parser) Stream(r Request) *Stream { return p.open(&r, r.Validated, false) }
 
-func (p *Parser) open(r *Request, keep bool) *Stream {
+func (p *Parser) open(r *Request, keep, tokens bool) *Stream {
 	v := variant{}
 	switch r.ToolChoice.Mode {
 	case "none":
@@ -44,24 +47,25 @@ func (p *Parser) open(r *Request, keep bool) *Stream {
 		v = variant{}
 	}
 	v.holes = p.suffix(r)
+	v.tokens = tokens && p.bound != nil
 	compiled, err := p.program(v)
 	if err != nil {
 		panic("parlance: " + err.Error()) // the format itself has compiled; a variant of it always does
 	}
 	o := machine.Options{
 		Keep: keep, Exact: r.Exact, KnownOnly: r.KnownToolsOnly, Trace: r.Trace, Forced: r.ToolChoice.Name,
-		HeldLimit: r.HeldLimit, ArgumentLimit: r.ArgumentLimit,
+		HeldLimit: r.HeldLimit, ArgumentLimit: r.ArgumentLimit, Count: tokens,
 	}
 	if r.Tools != nil {
 		o.Tools = r.Tools.schemas
 	}
-	s := &Stream{parser: p, m: machine.New(compiled, o), hide: r.HideReasoning, empty: true, first: true}
+	s := &Stream{parser: p, m: machine.New(compiled, o), tokens: v.tokens, hide: r.HideReasoning, empty: true, first: true}
 	s.force = r.ChatTemplateKwargs["force_nonempty_content"] == true
 	if p.escapesNewlines() {
 		s.escapes = new([2]escapes.Newlines)
 	}
 	s.plain = s.escapes == nil && !s.force
-	s.m.Begin(p.start(r, compiled))
+	s.m.Begin(p.start(r, compiled, v.tokens))
 	if p.thoughtsStayContent() && p.opensThought(r, v) {
 		s.prefix = compiled.Opener
 	}
@@ -75,12 +79,8 @@ func (p *Parser) opensThought(r *Request, v variant) bool {
 	if err != nil {
 		return false
 	}
-	start := p.start(r, compiled)
-	if start.Prompt == "" {
-		return false
-	}
-	m := machine.New(compiled, machine.Options{})
-	return m.Begin(start) == machine.Open
+	start := p.start(r, compiled, v.tokens)
+	return len(start.Prompt) > 0 && machine.New(compiled, machine.Options{}).Begin(start) == machine.Open
 }
 
 // Write reads a piece and answers what has become certain, in order. The deltas, and the bytes they point to, are valid
@@ -93,13 +93,13 @@ func (s *Stream) Write(piece []byte) []Delta {
 	if len(piece) == 0 {
 		return s.deltas
 	}
-	if len(s.part) > 0 || piece[len(piece)-1] >= utf8.RuneSelf {
+	if len(s.part) > 0 || !endsWhole(piece) {
 		if piece = s.whole(piece); len(piece) == 0 {
 			return s.deltas
 		}
 	}
 	if s.plain {
-		if tray, text, ok := s.m.Plain(piece); ok {
+		if tray, text, ok := s.m.Plain(piece, 0); ok {
 			return s.plainDelta(tray, text)
 		}
 	}
@@ -134,6 +134,9 @@ func (s *Stream) begin() {
 		s.deltas = append(s.deltas, Delta{Kind: Content, Text: []byte(s.prefix)})
 	}
 }
+
+// endsWhole tells whether a piece ends with a whole character; it may be wrong about one that is not ASCII.
+func endsWhole(piece []byte) bool { return len(piece) > 0 && piece[len(piece)-1] < utf8.RuneSelf }
 
 // whole keeps the beginning of a character until the rest of it comes, so that no delta ends inside a character.
 func (s *Stream) whole(piece []byte) []byte {
@@ -261,15 +264,19 @@ func (s *Stream) Held() int { return s.m.Held() + len(s.part) }
 
 // Parse reads a whole output.
 func (p *Parser) Parse(text string, r Request, reason FinishReason) *Message {
-	s := p.open(&r, true)
+	return whole(p.open(&r, true, false), reason, func(s *Stream) []Delta { return s.WriteString(text) })
+}
+
+// whole reads a whole output.
+func whole(s *Stream, reason FinishReason, write func(*Stream) []Delta) *Message {
 	c := collector{}
-	c.add(s.WriteString(text))
+	c.add(write(s))
 	c.add(s.Close(reason))
 	m := c.message()
 	if s.force && m.Content == string(s.thought) && len(m.Calls) == 0 {
 		m.moveReasoning()
 	}
-	m.Trace = s.Trace()
+	m.Trace, m.ReasoningTokens = s.Trace(), s.ReasoningTokens()
 	return m
 }
 

@@ -13,25 +13,19 @@ const (
 // the part of the prompt that belongs to the turn; "" where neither shows any.
 func (p *Parser) suffix(r *Request) string {
 	holes := p.holes()
-	if len(holes) == 0 {
+	switch {
+	case len(holes) == 0:
 		return ""
+	case p.bound != nil:
+		return p.bound.suffix
 	}
-	for name, literals := range holes {
-		for _, literal := range literals {
-			before, after, _ := strings.Cut(literal, "{"+name+"}")
-			for _, token := range r.SpecialTokens {
-				if strings.HasPrefix(token, before) && strings.HasSuffix(token, after) && len(token) >= len(before)+len(after) {
-					if suffix := token[len(before) : len(token)-len(after)]; isSuffix(suffix) {
-						return suffix
-					}
-				}
-			}
-		}
+	if suffix := p.suffixOf(r.SpecialTokens); suffix != "" {
+		return suffix
 	}
 	if len(r.SpecialTokens) > 0 || r.Prompt == "" {
 		return ""
 	}
-	turn := library().Turn(r.Prompt, "")
+	turn := r.Prompt[library().Turn(r.Prompt, "", nil):]
 	for name, literals := range holes {
 		for _, literal := range literals {
 			before, after, _ := strings.Cut(literal, "{"+name+"}")
@@ -51,4 +45,22 @@ func isSuffix(text string) bool {
 		return true
 	}
 	return text[0] == ':' && len(text) > 1 && len(text) <= suffixLimit && !strings.ContainsAny(text, " \t\r\n<>{}")
+}
+
+// suffixOf reads the suffix off the tokens of a vocabulary.
+func (p *Parser) suffixOf(tokens []string) string {
+	for name, literals := range p.holes() {
+		for _, literal := range literals {
+			before, after, _ := strings.Cut(literal, "{"+name+"}")
+			for _, token := range tokens {
+				if strings.HasPrefix(token, before) && strings.HasSuffix(token, after) && len(token) >= len(before)+len(after) {
+					// In a checkpoint that puts a suffix on its markers the bare ones are plain text.
+					if suffix := token[len(before) : len(token)-len(after)]; suffix != "" && isSuffix(suffix) {
+						return suffix
+					}
+				}
+			}
+		}
+	}
+	return ""
 }

@@ -19,7 +19,8 @@ type Library struct {
 	sources  map[string]*Source
 	resolved map[string]*Definition
 	failed   map[string]error
-	turns    *match.Table // the turn boundaries of all definitions
+	turns    *match.Table // the turn boundaries of all definitions, and
+	boundary []string     // their texts
 }
 
 // NewLibrary reads the definition files (*.yaml) at the top of a file system.
@@ -204,39 +205,53 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Turn gives the part of a prompt that belongs to the turn that is about to begin: what stands behind the last turn
-// boundary of any definition, since halves mix (ruling 5). opener is the marker that begins a message where turns are
-// made of messages, else ""; the last one of the prompt belongs to the turn.
-func (l *Library) Turn(prompt, opener string) string {
-	table := l.boundaries()
-	from, at := 0, match.Place(0)
+// Turn gives the place in a prompt where the turn begins that is about to be written: behind the last turn boundary of
+// any definition, since halves mix (ruling 5). opener is the marker that begins a message where turns are made of
+// messages, else ""; the last one of the prompt belongs to the turn. real tells whether what looks like a boundary, or
+// like an opener, at a place is one; nil means that everything is.
+func (l *Library) Turn(prompt, opener string, real func(at int, boundary string) bool) (from int) {
+	table, boundaries := l.boundaries()
+	found := func(literal int32, end int) {
+		if at := end - len(boundaries[literal]); real == nil || real(at, boundaries[literal]) {
+			from = end
+		}
+	}
+	at := match.Place(0)
 	for i := 0; i < len(prompt); {
-		to, read, found, back := table.Find(at, []byte(prompt[i:]))
+		to, read, literal, back := table.Find(at, []byte(prompt[i:]))
 		i += read
 		at = to
-		if found != match.None {
-			from = i - back
+		if literal != match.None {
+			found(literal, i-back)
 			i -= back
 			at = 0
 		}
 	}
-	if found, back := table.Pending(at); found != match.None {
-		from = len(prompt) - back
+	if literal, back := table.Pending(at); literal != match.None {
+		found(literal, len(prompt)-back)
 	}
-	if opener != "" {
-		if k := strings.LastIndex(prompt, opener); k >= 0 && k+len(opener) >= from {
-			from = k
+	if opener == "" {
+		return from
+	}
+	for rest := prompt; ; {
+		k := strings.LastIndex(rest, opener)
+		if k < 0 || k+len(opener) < from {
+			return from
 		}
+		if real == nil || real(k, opener) {
+			return k
+		}
+		rest = rest[:k]
 	}
-	return prompt[from:]
 }
 
-func (l *Library) boundaries() *match.Table {
+func (l *Library) boundaries() (*match.Table, []string) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.turns != nil {
-		return l.turns
+		return l.turns, l.boundary
 	}
+	l.boundary = nil
 	seen := map[string]bool{}
 	var literals []match.Literal
 	for _, format := range slices.Sorted(maps.Keys(l.sources)) {
@@ -251,6 +266,7 @@ func (l *Library) boundaries() *match.Table {
 				symbols = append(symbols, match.Symbol(boundary[i]))
 			}
 			literals = append(literals, match.Literal{Symbols: symbols})
+			l.boundary = append(l.boundary, boundary)
 		}
 	}
 	table, err := match.Search(literals, nil)
@@ -258,5 +274,5 @@ func (l *Library) boundaries() *match.Table {
 		panic("grammar: the turn boundaries: " + err.Error())
 	}
 	l.turns = table
-	return table
+	return table, l.boundary
 }

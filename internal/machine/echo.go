@@ -72,3 +72,18 @@ func (m *Machine) noEcho(i int) {
 	m.reread(text)
 	m.from = i
 }
+
+// echoToken reads a token as long as it repeats the recorded block. It answers whether it was used up.
+func (m *Machine) echoToken(n *program.Node, text []byte) bool {
+	e := &m.echo
+	switch {
+	case e.at == len(e.text):
+		m.enterHeld(n.Next)
+		return false
+	case len(text) > len(e.text)-e.at || string(text) != string(e.text[e.at:e.at+len(text)]):
+		m.noEcho(0)
+		return false
+	}
+	e.at += len(text)
+	return true
+}

@@ -156,6 +156,8 @@ func (m *Machine) tokenInMarkup(n *program.Node, s match.Symbol, text []byte) bo
 			return true
 		}
 		return m.delimitedToken(n, s, text)
+	case program.Echo:
+		return m.echoToken(n, text)
 	case program.Envelope:
 		if m.envelope.searching() && n.Table.Knows(s) {
 			return m.envelopeToken(n, s, text)

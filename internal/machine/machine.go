@@ -35,6 +35,8 @@ type Options struct {
 	Forced string
 	// Trace keeps what became of every byte.
 	Trace bool
+	// Count counts the tokens that become reasoning.
+	Count bool
 	// HeldLimit bounds what is held of guards, headers, names and runs of closers; ArgumentLimit bounds arguments before
 	// their name and values that must be read whole (ruling 41). Zero means 4 KiB and 16 MiB.
 	HeldLimit, ArgumentLimit int
@@ -143,6 +145,7 @@ type Machine struct {
 	buffer   []byte // the piece that is being read
 	position int    // bytes of the input that are accounted for
 	trace    *trace
+	count    *count
 	silent   bool // the prompt is being read: nothing is given out
 	// promptHeld are bytes held that came with the prompt; they are not part of the output.
 	promptHeld int
@@ -177,6 +180,9 @@ func (m *Machine) Reset(p *program.Program, o Options) {
 	if o.Trace {
 		m.trace = &trace{}
 	}
+	if o.Count {
+		m.count = &count{waits: -1}
+	}
 	for range p.Captures {
 		m.captures = append(m.captures, nil)
 		m.captured = append(m.captured, false)
@@ -201,11 +207,36 @@ func (m *Machine) next() {
 	}
 }
 
-// Token reads a piece that is one special token of the vocabulary: number k of the program's tokens.
-func (m *Machine) Token(k int) []Event {
+// Piece is a part of an output: ordinary text, or a token that counts as a whole.
+type Piece struct {
+	Text []byte
+	// Token is the number of the token among the program's, or Ordinary.
+	Token int
+	// Ends, if it is not 0, says that a token of the output ends behind the piece: how many bytes of output that makes.
+	Ends int
+}
+
+// Ordinary is the number of no token.
+const Ordinary = -1
+
+// WritePieces reads pieces as Write reads one.
+func (m *Machine) WritePieces(pieces []Piece) []Event {
 	m.next()
-	m.symbol(match.FirstToken + match.Symbol(k))
+	for _, piece := range pieces {
+		if piece.Ends > 0 && m.count != nil {
+			m.count.token(piece.Ends)
+		}
+		m.readPiece(piece)
+	}
 	return m.events
+}
+
+func (m *Machine) readPiece(piece Piece) {
+	if piece.Token != Ordinary {
+		m.symbol(match.FirstToken + match.Symbol(piece.Token))
+		return
+	}
+	m.run(piece.Text)
 }
 
 // run reads bytes. It may be called from within itself, for what has to be read again.
@@ -353,6 +384,9 @@ func (m *Machine) take(text []byte, as As, call int) {
 	}
 	if m.echo.recording {
 		m.echo.record(text)
+	}
+	if m.count != nil {
+		m.count.add(m.position+len(text), as, call)
 	}
 	if m.trace != nil {
 		if as == asPending {

@@ -25,8 +25,8 @@ type Start struct {
 	Inside bool
 	// After: without a word in the prompt the turn begins behind the thought.
 	After bool
-	// Prompt is the end of the prompt, behind its last turn boundary; "" if nothing is known.
-	Prompt string
+	// Prompt is the end of the prompt, behind its last turn boundary; nothing if nothing is known.
+	Prompt []Piece
 }
 
 // Begin puts the machine where a turn begins: where the prompt leaves it, else where the switch says (rulings 5 to 7).
@@ -35,7 +35,7 @@ func (m *Machine) Begin(s Start) State {
 	p := m.program
 	shown := Silent
 	var path []match.Symbol
-	if s.Prompt != "" {
+	if len(s.Prompt) > 0 {
 		shown = m.readPrompt(s)
 		if shown != Silent {
 			return shown
@@ -65,11 +65,16 @@ func (m *Machine) readPrompt(s Start) State {
 	m.silent = true
 	outside := m.program.Start[program.Prompt].Outside
 	m.node = outside
-	m.run([]byte(s.Prompt))
+	for _, piece := range s.Prompt {
+		m.readPiece(piece)
+	}
 	m.silent = false
 	m.position = 0
 	if m.trace != nil {
 		m.trace = &trace{}
+	}
+	if m.count != nil {
+		m.count = &count{waits: -1}
 	}
 	m.trays = trays{lead: m.trays.lead[:0]}
 	if m.call.open {

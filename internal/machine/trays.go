@@ -116,25 +116,19 @@ func (m *Machine) startPiece(tray program.Tray) {
 		if t.written[tray] {
 			m.settleBlanks(tray)
 			m.emit(tray, m.joinText, memoryStatic)
-			if m.trace != nil {
-				m.trace.settle(leadPlace, AsLayout)
-			}
+			m.settled(leadPlace, AsLayout)
 			t.lead = t.lead[:0]
 		}
 	}
 	if !t.written[tray] {
 		t.written[tray] = true
 		t.lead = t.lead[:0]
-		if m.trace != nil {
-			m.trace.settle(leadPlace, AsLayout)
-		}
+		m.settled(leadPlace, AsLayout)
 		return
 	}
 	t.behind[tray] = append(t.behind[tray], t.lead...)
 	t.lead = t.lead[:0]
-	if m.trace != nil {
-		m.trace.move(leadPlace, int(tray))
-	}
+	m.moved(leadPlace, int(tray))
 }
 
 // emitBehindBlanks gives out text and the white space that was kept before it, as one event if there is little of it.
@@ -144,9 +138,7 @@ func (m *Machine) emitBehindBlanks(tray program.Tray, text []byte, kind memory) 
 		from := len(m.arena)
 		m.arena = append(append(m.arena, blanks...), text...)
 		t.behind[tray] = blanks[:0]
-		if m.trace != nil {
-			m.trace.settle(int(tray), trayAs(tray))
-		}
+		m.settled(int(tray), trayAs(tray))
 		m.emit(tray, m.arena[from:len(m.arena):len(m.arena)], memoryChunk)
 		return
 	}
@@ -162,9 +154,7 @@ func (m *Machine) settleBlanks(tray program.Tray) {
 	}
 	m.emit(tray, t.behind[tray], memoryReused)
 	t.behind[tray] = t.behind[tray][:0]
-	if m.trace != nil {
-		m.trace.settle(int(tray), trayAs(tray))
-	}
+	m.settled(int(tray), trayAs(tray))
 }
 
 // keepBlanks keeps white space back at a place.
@@ -203,9 +193,7 @@ func (m *Machine) piece() {
 		m.settleExact()
 	} else if !t.started && len(t.lead) > 0 {
 		t.lead = t.lead[:0]
-		if m.trace != nil {
-			m.trace.settle(leadPlace, AsLayout)
-		}
+		m.settled(leadPlace, AsLayout)
 	}
 	t.started = false
 }
@@ -220,9 +208,7 @@ func (m *Machine) dropBlanks() {
 	} else {
 		t.lead = t.lead[:0]
 	}
-	if m.trace != nil {
-		m.trace.settle(place, AsMarkup)
-	}
+	m.settled(place, AsMarkup)
 }
 
 // exactText puts text into a tray with its white space. Only what a marker may still swallow is kept back.
@@ -262,9 +248,7 @@ func (m *Machine) settleExact() {
 	}
 	m.emit(t.tray, t.lead, memoryReused)
 	t.lead = t.lead[:0]
-	if m.trace != nil {
-		m.trace.settle(leadPlace, trayAs(t.tray))
-	}
+	m.settled(leadPlace, trayAs(t.tray))
 }
 
 // message begins a message of a tray: whole messages of one tray are joined by the definition's text.

@@ -78,6 +78,11 @@ func Compile(o Options) (p *Program, err error) {
 	for _, token := range o.Tokens {
 		c.tokens = append(c.tokens, []byte(token))
 	}
+	if len(c.tokens) > 0 {
+		c.graph.token = func(literal string) bool {
+			return slices.ContainsFunc(c.symbols(c.fill(literal)), func(s match.Symbol) bool { return s >= match.FirstToken })
+		}
+	}
 	c.compose()
 	return c.program()
 }
@@ -192,22 +197,8 @@ func (c *compiler) opener(role grammar.Role) string {
 			if rule.Role() != role {
 				continue
 			}
-			opener := ""
-			var find func(e grammar.Expression) bool
-			find = func(e grammar.Expression) bool {
-				switch e := e.(type) {
-				case *grammar.Literal:
-					opener = e.Text
-				case *grammar.Reference:
-					if inner := d.Rule(e.Name); inner != nil && grammar.RoleOf(e.Name) == "" {
-						grammar.Walk(inner.Body, find)
-					}
-				}
-				return opener == ""
-			}
-			grammar.Walk(rule.Body, find)
-			if opener != "" {
-				return c.fill(opener)
+			if marker := opener(rule, d); marker != "" {
+				return c.fill(marker)
 			}
 		}
 	}

@@ -126,6 +126,8 @@ type graph struct {
 	over     []int
 	plain    *half
 	named    bool
+	// token tells whether a literal holds a token that counts only as a whole; nil if there are none.
+	token func(literal string) bool
 }
 
 const outside = -1
@@ -905,6 +907,9 @@ func (g *graph) markOpening(at int, seen map[int]bool) {
 
 func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
 	role := rule.Role()
+	if role == grammar.Call && g.needsBlock(rule, c) {
+		return fragment{}, false
+	}
 	in, exit := g.nothing(c.region), g.nothing(c.region)
 	if role == grammar.Thought {
 		g.steps[in].op = stepThought
@@ -937,4 +942,64 @@ func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
 		g.over = append(g.over, exit)
 	}
 	return fragment{in, exit}, true
+}
+
+// needsBlock tells whether a call outside a block does not count because the block's opener is a token and its own is
+// not: ordinary text could forge it (ruling 22).
+func (g *graph) needsBlock(rule *grammar.Rule, c context) bool {
+	d := c.half.definition
+	if g.token == nil || g.inside(c.region, grammar.Block) || g.token(opener(rule, d)) {
+		return false
+	}
+	for _, block := range d.Rules {
+		if block.Role() != grammar.Block || !g.token(opener(block, d)) {
+			continue
+		}
+		holds := false
+		walk(block, d, func(e grammar.Expression) bool {
+			reference, ok := e.(*grammar.Reference)
+			holds = holds || ok && reference.Name == rule.Name
+			return true
+		})
+		if holds {
+			return true
+		}
+	}
+	return false
+}
+
+// inside tells whether a region is, or stands in, a role.
+func (g *graph) inside(region int, role grammar.Role) bool {
+	for r := region; r != outside; r = g.regions[r].parent {
+		if g.regions[r].role == role {
+			return true
+		}
+	}
+	return false
+}
+
+// opener is the first marker of a rule, or "".
+func opener(rule *grammar.Rule, d *grammar.Definition) (text string) {
+	walk(rule, d, func(e grammar.Expression) bool {
+		if literal, ok := e.(*grammar.Literal); ok && text == "" {
+			text = literal.Text
+		}
+		return text == ""
+	})
+	return text
+}
+
+// walk visits a rule, and the abbreviations in it.
+func walk(rule *grammar.Rule, d *grammar.Definition, visit func(grammar.Expression) bool) {
+	grammar.Walk(rule.Body, func(e grammar.Expression) bool {
+		if !visit(e) {
+			return false
+		}
+		if reference, ok := e.(*grammar.Reference); ok && grammar.RoleOf(reference.Name) == "" {
+			if inner := d.Rule(reference.Name); inner != nil {
+				walk(inner, d, visit)
+			}
+		}
+		return true
+	})
 }

@@ -141,14 +141,7 @@ func plainWords(literal string) bool {
 }
 
 // within tells whether a step stands in a role.
-func (g *graph) within(at int, role grammar.Role) bool {
-	for r := g.steps[at].region; r != outside; r = g.regions[r].parent {
-		if g.regions[r].role == role {
-			return true
-		}
-	}
-	return false
-}
+func (g *graph) within(at int, role grammar.Role) bool { return g.inside(g.steps[at].region, role) }
 
 // citation adds a citation inside a text: its tags vanish, its text stays in the tray. Whatever may follow the text
 // may follow it inside the citation too, so that one that is never closed loses nothing.
