@@ -1,0 +1,174 @@
+package parlance
+
+import (
+	"math/rand"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// repeated are texts that make a parser work hard: markers, halves of markers and pieces of calls, over and over.
+func repeated(s sample, others []sample, times int) (out []string) {
+	markers := s.parser.markersFor(&s.request)
+	for _, marker := range markers {
+		out = append(out, strings.Repeat(marker, times), strings.Repeat(marker+" ", times), strings.Repeat(marker[:(len(marker)+1)/2], times))
+	}
+	for _, first := range markers {
+		for _, second := range []string{"{", "[", "\"", "x", "\n", "'", "\\", "(", ",", "="} {
+			out = append(out, strings.Repeat(first+second, times), first+strings.Repeat(second, times))
+		}
+	}
+	for k := range min(len(others), 3) {
+		text := others[k].text
+		for _, part := range []int{1, 2, 3} {
+			out = append(out, strings.Repeat(text[:len(text)*part/3], times))
+		}
+	}
+	return out
+}
+
+// steps counts the steps of a text's reading in pieces of four bytes.
+func steps(s sample, text string) int {
+	stream := s.parser.Stream(s.request)
+	for rest := text; len(rest) > 0; {
+		n := min(4, len(rest))
+		stream.WriteString(rest[:n])
+		rest = rest[n:]
+	}
+	stream.Close(FinishStop)
+	return stream.m.Steps()
+}
+
+// TestWorkIsLinear: the third hundred of repetitions takes no more steps than the second (contract 4). The first may take
+// fewer, until what is held has reached its limit.
+func TestWorkIsLinear(t *testing.T) {
+	groups := byParser(corpus())
+	for _, others := range groups {
+		s := others[0]
+		one, two, three := repeated(s, others, 100), repeated(s, others, 200), repeated(s, others, 300)
+		for i := range one {
+			a, b, c := steps(s, one[i]), steps(s, two[i]), steps(s, three[i])
+			if 2*(c-b) > 3*(b-a)+1000 && c > 3*len(three[i]) {
+				t.Errorf("tool %q reasoning %q: %d, %d and %d bytes of %.60q… take %d, %d and %d steps", s.parser.tool, s.parser.reasoning, len(one[i]), len(two[i]), len(three[i]), one[i], a, b, c)
+			}
+			if c > 40*len(three[i])+1000 {
+				t.Errorf("tool %q reasoning %q: %d bytes of %.60q… take %d steps", s.parser.tool, s.parser.reasoning, len(three[i]), three[i], c)
+			}
+		}
+	}
+}
+
+// TestHeldIsBounded: what is held of a large call that streams stays small (contract 4).
+func TestHeldIsBounded(t *testing.T) {
+	for _, c := range []struct{ tool, before, unit, after string }{
+		{"hermes", `<tool_call>{"name": "f", "arguments": {"a": "`, `some text with a \" quote and a \n break, `, `"}}</tool_call>`},
+		{"qwen3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n", "some text with a < sign and a </par in it\n", "\n</parameter>\n</function>\n</tool_call>"},
+		{"glm47", "<tool_call>f<arg_key>a</arg_key><arg_value>", "some text with a < sign and a </arg in it\n", "</arg_value></tool_call>"},
+		{"kimi_k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": [", `{"b": [1, 2.5, "x"]}, `, `1]}<|tool_call_end|><|tool_calls_section_end|>`},
+		{"pythonic", "[f(a='", "some text with a \\' quote and a \\n break ", "')]"},
+		{"gemma4", `<|tool_call>call:f{a:<|"|>`, "some text, with <| and { in it\n", `<|"|>}<tool_call|>`},
+		{"minimax_m3", "]<]minimax[>[<tool_call>]<]minimax[>[<invoke name=\"f\">]<]minimax[>[<a>", "some text with ]<]mini in it\n", "]<]minimax[>[</a>]<]minimax[>[</invoke>]<]minimax[>[</tool_call>"},
+	} {
+		p := must(Lookup(c.tool, ""))
+		tools, err := ParseTools([]byte(`[{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.tool == "kimi_k2" {
+			tools = nil
+		}
+		stream := p.Stream(Request{Tools: tools})
+		most, given := 0, 0
+		write := func(text string) {
+			for len(text) > 0 {
+				n := min(5, len(text))
+				for _, d := range stream.WriteString(text[:n]) {
+					if d.Kind == Arguments {
+						given += len(d.Text)
+					}
+				}
+				most = max(most, stream.Held())
+				text = text[n:]
+			}
+		}
+		write(c.before)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		size := 10 << 20
+		if testing.Short() {
+			size = 1 << 20
+		}
+		for n := 0; n < size; n += len(c.unit) {
+			write(c.unit)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		write(c.after)
+		if most > 64<<10 {
+			t.Errorf("%s: %d bytes were held", c.tool, most)
+		}
+		if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 64<<10 {
+			t.Errorf("%s: the stream has grown by %d bytes", c.tool, grown)
+		}
+		if given < size*9/10 {
+			t.Errorf("%s: %d bytes of arguments have come", c.tool, given)
+		}
+		t.Logf("%s: at most %d bytes were held of %d", c.tool, most, given)
+	}
+}
+
+// TestManyGoroutines: a parser is shared; each goroutine has its own stream.
+func TestManyGoroutines(t *testing.T) {
+	all := corpus()
+	want := make([]*Message, len(all))
+	for i, s := range all {
+		want[i] = s.parser.Parse(s.text, s.request, s.reason)
+	}
+	var group sync.WaitGroup
+	for worker := range 8 {
+		group.Go(func() {
+			for i := range all {
+				i := (i + worker*100) % len(all)
+				s := all[i]
+				p := must(Lookup(s.parser.tool, s.parser.reasoning))
+				if got := p.Parse(s.text, s.request, s.reason); !same(got, want[i]) {
+					t.Errorf("%s: %s\n alone: %s", s.id, describe(got), describe(want[i]))
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// TestDeepNesting: ten thousand levels are no problem (contract 6).
+func TestDeepNesting(t *testing.T) {
+	const depth = 9990 // with what stands around it just under what the checker of JSON takes
+	open, shut := strings.Repeat("[", depth), strings.Repeat("]", depth)
+	for _, c := range []struct{ tool, text string }{
+		{"hermes", `<tool_call>{"name": "f", "arguments": {"a": ` + open + shut + `}}</tool_call>`},
+		{"hermes", `<tool_call>{"x": ` + open + shut + `, "name": "f", "arguments": {"a": 1}}</tool_call>`},
+		{"hermes", `<tool_call>{"name": "f", "arguments": ` + strings.Repeat(`{"a": `, depth) + "1" + strings.Repeat("}", depth) + `}</tool_call>`},
+		{"llama3_json", `{"name": "f", "parameters": {"a": ` + open + shut + `}}`},
+		{"pythonic", "[f(a=" + open + shut + ")]"},
+		{"pythonic", "[f(a=" + strings.Repeat("{'k': ", depth) + "1" + strings.Repeat("}", depth) + ")]"},
+		{"gemma4", "<|tool_call>call:f{a:" + open + shut + "}<tool_call|>"},
+		{"gemma4", "<|tool_call>call:f{a:" + strings.Repeat("{b:", depth) + "1" + strings.Repeat("}", depth) + "}<tool_call|>"},
+		{"qwen3_coder", "<tool_call><function=f><parameter=a>" + open + shut + "</parameter></function></tool_call>"},
+		{"minimax_m3", "]<]minimax[>[<tool_call>]<]minimax[>[<invoke name=\"f\">" + strings.Repeat("]<]minimax[>[<a>", depth) + "x" + strings.Repeat("]<]minimax[>[</a>", depth) + "]<]minimax[>[</invoke>]<]minimax[>[</tool_call>"},
+	} {
+		tools, err := ParseTools([]byte(`[{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": ["array", "object"]}}}}}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{c.text, c.text[:len(c.text)/2]} {
+			s := sample{id: "nested", parser: must(Lookup(c.tool, "")), reason: FinishStop, request: Request{Tools: tools}}
+			check(t, s, text, rand.New(rand.NewSource(1)))
+		}
+		if m := must(Lookup(c.tool, "")).Parse(c.text, Request{Tools: tools}, FinishStop); len(m.Calls) != 1 {
+			t.Errorf("%s: %d calls in %.60q…", c.tool, len(m.Calls), c.text)
+		}
+	}
+}
