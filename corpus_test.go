@@ -15,12 +15,11 @@ import (
 
 // sample is a text with the parser that reads it and the request it answers.
 type sample struct {
-	id        string
-	parser    *Parser
-	text      string
-	request   Request
-	reason    FinishReason
-	tool, why string
+	id      string
+	parser  *Parser
+	text    string
+	request Request
+	reason  FinishReason
 }
 
 // corpus are the samples of all cases whose parsers exist, with the markers of their formats.

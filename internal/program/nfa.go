@@ -124,8 +124,6 @@ type graph struct {
 	// thoughts are the text steps inside thoughts; over the steps right behind a thought.
 	thoughts []int
 	over     []int
-	plain    *half
-	named    bool
 	// token tells whether a literal holds a token that counts only as a whole; nil if there are none.
 	token func(literal string) bool
 }
