@@ -206,3 +206,14 @@ func byParser(samples []sample) map[*Parser][]sample {
 	}
 	return out
 }
+
+// byFormat groups samples by the definitions of their parsers; one with two halves stands in two groups.
+func byFormat(samples []sample) map[*grammar.Definition][]sample {
+	out := map[*grammar.Definition][]sample{}
+	for _, s := range samples {
+		for _, d := range s.parser.halves() {
+			out[d] = append(out[d], s)
+		}
+	}
+	return out
+}

@@ -24,6 +24,7 @@ type Stream struct {
 	deltas  []Delta
 	part    []byte // the beginning of a character
 	escapes *[2]escapes.Newlines
+	tray    program.Tray // the tray of the last text, where there are escapes
 	plain   bool // text goes out as it comes: nothing here changes or keeps it
 	arena   []byte
 	first   bool
@@ -177,7 +178,9 @@ func (s *Stream) Close(reason FinishReason) []Delta {
 		why = machine.Length
 	}
 	s.take(s.m.Close(why))
-	s.closeEscapes()
+	if s.escapes != nil {
+		s.settleEscapes(s.tray)
+	}
 	if s.force && s.empty && len(s.thought) > 0 {
 		s.deltas = append(s.deltas, Delta{Kind: Content, Text: s.thought})
 	}
@@ -196,6 +199,10 @@ func (s *Stream) take(events []machine.Event) {
 	for i := range events {
 		e := &events[i]
 		d := Delta{Text: e.Data, Call: e.Call}
+		if s.escapes != nil && (e.Kind != machine.EventText || e.Tray != s.tray) {
+			s.settleEscapes(s.tray) // what a tray's filter still holds stands before the next segment
+			s.tray = e.Tray
+		}
 		switch e.Kind {
 		case machine.EventText:
 			if s.escapes != nil {
@@ -233,21 +240,19 @@ func (s *Stream) recover(tray program.Tray, text []byte) []byte {
 	return s.arena[from:len(s.arena):len(s.arena)]
 }
 
-// closeEscapes gives out what the trays' filters still hold.
-func (s *Stream) closeEscapes() {
-	if s.escapes == nil {
+// settleEscapes gives out what a tray's filter still holds.
+func (s *Stream) settleEscapes(tray program.Tray) {
+	text := s.escapes[tray].Close(nil)
+	kind := Content
+	switch {
+	case len(text) == 0, tray == program.Reasoning && s.hide:
 		return
+	case tray == program.Reasoning:
+		kind = Reasoning
+	default:
+		s.empty = false
 	}
-	for _, tray := range []Kind{Reasoning, Content} {
-		text := s.escapes[tray].Close(nil)
-		if len(text) == 0 || tray == Reasoning && s.hide {
-			continue
-		}
-		if tray == Content {
-			s.empty = false
-		}
-		s.deltas = append(s.deltas, Delta{Kind: tray, Text: text})
-	}
+	s.deltas = append(s.deltas, Delta{Kind: kind, Text: text})
 }
 
 // Trace tells what became of every byte so far, if the request asked for it.

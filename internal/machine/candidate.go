@@ -200,6 +200,9 @@ func (m *Machine) advance(n *program.Node, e *program.Edge, i int) {
 		}
 		return
 	}
+	if do&program.RunCloser != 0 {
+		m.runTo = m.heldLength(i)
+	}
 	but := 0
 	if do&program.Again != 0 {
 		but = len(e.Bytes)
@@ -281,6 +284,9 @@ func (m *Machine) capture(number int, text []byte) bool {
 		return true
 	}
 	text = bytes.TrimSpace(text)
+	if len(text) == 0 && m.program.Captures[number] == "name" {
+		return false // a call without a name is none (rulings 33, 36)
+	}
 	m.captures[number] = append(m.captures[number][:0], text...)
 	m.captured[number] = true
 	if pattern := m.program.Patterns[number]; pattern != nil {

@@ -600,7 +600,7 @@ func (m *Machine) envelopeClosed(n *program.Node, piece []byte, i int) int {
 		e.name, e.named = append(e.name[:0], e.keyName...), true
 	}
 	if m.open {
-		if !e.named || !n.Marked && !e.argued {
+		if !e.named || !n.Marked && !e.argued && !n.Envelope.Certain {
 			m.failEnvelope(n, i)
 			return i
 		}

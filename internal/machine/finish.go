@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"bytes"
+
 	"github.com/parlance-llm/parlance/internal/match"
 	"github.com/parlance-llm/parlance/internal/program"
 )
@@ -8,7 +10,7 @@ import (
 // Close ends the output and answers the last events (notation §2, L8). Nothing may be written afterwards.
 func (m *Machine) Close(reason Reason) []Event {
 	m.next()
-	m.settlePending()
+	m.settlePending(reason)
 	m.atEnd(reason)
 	if m.call.open {
 		m.endOpenCall(reason)
@@ -23,7 +25,7 @@ func (m *Machine) Close(reason Reason) []Event {
 }
 
 // settlePending follows markers that are complete but were waiting for a longer one.
-func (m *Machine) settlePending() {
+func (m *Machine) settlePending(reason Reason) {
 	for {
 		n := m.node
 		var t *match.Table
@@ -45,6 +47,9 @@ func (m *Machine) settlePending() {
 		found, back := t.Pending(m.place)
 		if found == match.None {
 			return
+		}
+		if n.Kind == program.Head && reason == Length && n.Edges[found].Do&program.EndCall != 0 {
+			return // the longer one may have been cut off, and then the call's arguments (ruling 38)
 		}
 		path := t.Path(m.place)
 		rest := path[len(path)-back:]
@@ -95,8 +100,12 @@ func (m *Machine) atEnd(reason Reason) {
 	m.buffer, m.from = nil, 0
 	switch n.Kind {
 	case program.Text:
-		m.text(n.Tray, n.Table.Held(m.place, m.circumstances()), memoryStatic)
-		m.place = 0
+		held := n.Table.Held(m.place, m.circumstances())
+		if m.place = 0; reason == Length && n.OnText != nil && m.halfCloser(n, held) {
+			m.take(held, AsMarkup, -1)
+			return
+		}
+		m.text(n.Tray, held, memoryStatic)
 	case program.Gap:
 		m.place = 0
 		m.giveUpGap(n, nil)
@@ -112,6 +121,16 @@ func (m *Machine) atEnd(reason Reason) {
 			m.endEnvelope(n, reason)
 		}
 	}
+}
+
+// halfCloser tells whether a text right behind a call is the beginning of a closer of its block.
+func (m *Machine) halfCloser(n *program.Node, text []byte) bool {
+	for i := range n.Edges {
+		if e := &n.Edges[i]; e.Do&program.BlockCloser != 0 && m.blockCalls > 0 && len(text) > 0 && bytes.HasPrefix(e.Bytes, text) {
+			return true
+		}
+	}
+	return false
 }
 
 // endTail: half a closing marker behind complete arguments is dropped (ruling 38).

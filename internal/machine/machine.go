@@ -106,6 +106,7 @@ type Machine struct {
 	from   int
 	leadIn int // bytes of it that stand before the opener: blanks and separators
 	outer  *program.Node
+	runTo  int // how far a run of closers inside a value has come, in what is held
 	// swallows: white space before the candidate is markup if the candidate is.
 	swallows bool
 

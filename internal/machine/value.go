@@ -76,7 +76,7 @@ func (m *Machine) keyDone(e *program.Edge) {
 	case depth == 0 && m.call.first && !m.call.unwraps && m.mayUnwrap(string(key)) && !parent.Declares(string(key)):
 		v.unwraps = true
 		m.call.unwrapKey = string(key)
-	case spec.Nested && kinds.Has(schema.Array) && !kinds.Has(schema.String):
+	case spec.Nested && !inList && kinds.Has(schema.Array) && !kinds.Has(schema.String):
 		m.settleUnwrap()
 		m.collect(depth, el)
 	default:
@@ -475,7 +475,10 @@ func (m *Machine) valueMarker(n *program.Node, e *program.Edge) {
 	}
 	m.open = true
 	m.held = append(m.held[:0], e.Bytes...)
-	m.leadIn = 0
+	m.leadIn, m.runTo = 0, 0
+	if e.Do&program.RunCloser != 0 {
+		m.runTo = len(m.held)
+	}
 	m.enterHeld(e.To)
 }
 
@@ -483,7 +486,7 @@ func (m *Machine) valueMarker(n *program.Node, e *program.Edge) {
 func (m *Machine) endOfValue(e *program.Edge, i, but int) {
 	if e.Do&program.EndValueHere != 0 {
 		m.suspend(i)
-		data := m.held[:len(m.held)-len(e.Bytes)]
+		data := m.held[:m.runTo+leadingBlanks(m.held[m.runTo:])] // then the value's own closer begins
 		if layout := m.layoutAfter(); layout != "" && bytes.HasSuffix(data, []byte(layout)) {
 			data = data[:len(data)-len(layout)]
 		}

@@ -308,6 +308,7 @@ func (c *compiler) codec(sources []source, h head) *Node {
 		after = append(after, places(s.next)...)
 		c.members(spec, s.envelope)
 		spec.Call = c.call(src.step)
+		spec.Certain = s.half.definition == c.options.Plain
 	}
 	if json != outside && envelopes == 0 {
 		return c.json(json, h)

@@ -151,6 +151,15 @@ func (c *compiler) plain() {
 	for _, over := range g.over {
 		g.link(over, f.in)
 	}
+	for at := range g.steps { // thoughts that are messages
+		s := &g.steps[at]
+		if s.op != stepText || s.tray != Reasoning {
+			continue
+		}
+		if message := c.around(s.region, grammar.Message); message != outside {
+			g.link(g.regions[message].exit, f.in)
+		}
+	}
 }
 
 func (c *compiler) program() (*Program, error) {

@@ -389,12 +389,10 @@ func (c *compiler) endings(n *Node, k []place, cl closure, h head) {
 			continue
 		}
 		n.Call = call
+		n.AtCut = EndCalled // the name is complete (ruling 38)
 		message := c.roleOf(c.graph.regions[call].parent) == grammar.Message && s.op == stepJSON
 		if c.graph.regions[call].made && c.optional(k, call) || message {
 			n.AtStop = EndCalled
-			if h.literal {
-				n.AtCut = EndCalled
-			}
 			return
 		}
 	}

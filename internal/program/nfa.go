@@ -702,16 +702,22 @@ func holds(e grammar.Expression, d *grammar.Definition) bool {
 
 // capturesName tells whether a call's name is complete behind an item.
 func capturesName(e grammar.Expression, d *grammar.Definition) bool {
+	return capturesDeep(e, "name", d)
+}
+
+// capturesDeep tells whether an expression captures a name, itself or in an abbreviation. What an envelope captures does
+// not count.
+func capturesDeep(e grammar.Expression, name string, d *grammar.Definition) bool {
 	found := false
 	grammar.Walk(e, func(e grammar.Expression) bool {
 		switch e := e.(type) {
 		case *grammar.Capture:
-			found = found || e.Name == "name"
+			found = found || e.Name == name
 		case *grammar.Envelope:
 			return false
 		case *grammar.Reference:
 			if rule := d.Rule(e.Name); rule != nil && grammar.RoleOf(e.Name) == "" {
-				found = found || capturesName(rule.Body, d)
+				found = found || capturesDeep(rule.Body, name, d)
 			}
 		}
 		return !found

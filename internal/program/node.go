@@ -87,6 +87,8 @@ const (
 	BeginMessage
 	// EndValueHere: with EndValue, after a run of closers that turned out to be data: the value ends before the marker.
 	EndValueHere
+	// RunCloser: a closer of a run inside a value is complete.
+	RunCloser
 	// Stay: the marker is layout; the node goes on as if it had not been there.
 	Stay
 	// LoneCloser: a thought's closer outside a thought; PairOpener: an opener where no thought can begin (ruling 9).
@@ -256,6 +258,8 @@ type EnvelopeSpec struct {
 	KeyIsName bool
 	// Call is the region of the call.
 	Call int
+	// Certain: the request says that a call comes, so that its name alone shows one.
+	Certain bool
 }
 
 // Member is what a member of an envelope carries.

@@ -112,19 +112,18 @@ func (g *graph) stray(at int, h *half, marker *grammar.Sequence, what act) {
 		g.steps = g.steps[:first]
 		return
 	}
-	marks := false
+	marks, words := false, true
 	for i := first; i < len(g.steps); i++ {
 		s := &g.steps[i]
-		if s.op != stepLiteral {
-			continue
+		if s.op == stepLiteral {
+			marks, words = true, words && plainWords(s.literal)
+			s.act, s.stray = what, true
 		}
-		marks = true
-		s.act, s.stray = what, true
-		if what == actLoneCloser && plainWords(s.literal) {
-			// Words of a language are no tags: outside their place they are text (ruling 10).
-			g.steps = g.steps[:first]
-			return
-		}
+	}
+	if what == actLoneCloser && words {
+		// Words of a language are no tags: outside their place they are text (ruling 10).
+		g.steps = g.steps[:first]
+		return
 	}
 	if !marks {
 		g.steps = g.steps[:first]

@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/internal/match"
@@ -130,6 +131,7 @@ func (c *compiler) lateClosers(region int) (out []string) {
 
 // fromText makes the edge for a marker found in text.
 func (c *compiler) fromText(n *Node, literal string, sources []source, m Mode) Edge {
+	lone := slices.ContainsFunc(sources, func(s source) bool { return c.graph.steps[s.step].act == actLoneCloser })
 	sources = c.prune(sources, reach{mode: m, begun: true})
 	src := sources[0]
 	s := &c.graph.steps[src.step]
@@ -157,8 +159,13 @@ func (c *compiler) fromText(n *Node, literal string, sources []source, m Mode) E
 			}
 		case actContent:
 			e.Do = AsText
+			if lone { // the reasoning half knows it
+				e.Do = LoneCloser
+			}
 		case actStray:
-			e.To = n
+			if e.To.OnText == nil { // else a part of the marker may still come
+				e.To = n
+			}
 		}
 		if n.Block != outside && s.region == n.Block && !s.opening {
 			e.Do |= BlockCloser

@@ -126,9 +126,14 @@ func (c *compiler) singleTag(parameter int) bool {
 				key = true
 				continue
 			}
-			if key && holds(item, r.half.definition) {
-				return markers == 1
+			if !key || !holds(item, r.half.definition) {
+				continue
 			}
+			if !capturesDeep(item, "value", r.half.definition) {
+				markers++ // a part with a capture of its own stands between, or may
+				continue
+			}
+			return markers == 1
 		}
 	}
 	return false
@@ -221,11 +226,12 @@ func (c *compiler) inValue(k []place, h head, src source) Edge {
 	s := &c.graph.steps[src.step]
 	e := Edge{Capture: outside, Text: c.fill(s.literal)}
 	if s.inRun {
-		h.run = h.run || slices.ContainsFunc(k, func(p place) bool { return p.step == c.inRun[h.call] })
-		e.To = c.head(k, h)
-		if h.run {
-			e.To = c.head(c.inRunPlaces(k, h), h)
+		if slices.ContainsFunc(k, func(p place) bool { return p.step == c.inRun[h.call] }) {
+			h.run = true
+			e.Do = RunCloser
+			k = c.inRunPlaces(k, h)
 		}
+		e.To = c.head(k, h)
 		return e
 	}
 	cl := c.close(k, reach{mode: h.mode, begun: true})
