@@ -25,7 +25,7 @@ type Stream struct {
 	part    []byte // the beginning of a character
 	escapes *[2]escapes.Newlines
 	tray    program.Tray // the tray of the last text, where there are escapes
-	plain   bool // text goes out as it comes: nothing here changes or keeps it
+	plain   bool         // text goes out as it comes: nothing here changes or keeps it
 	arena   []byte
 	first   bool
 	closed  bool
