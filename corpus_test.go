@@ -47,10 +47,11 @@ var corpus = sync.OnceValue(func() []sample {
 			Finish    FinishReason    `json:"finish_reason"`
 			Special   []string        `json:"special_tokens"`
 			Template  json.RawMessage `json:"response_template"`
+			Tokens    json.RawMessage `json:"tokens"`
 		}
 		read(file, &cases)
 		for _, c := range cases {
-			if c.Template != nil {
+			if c.Template != nil || c.Tokens != nil {
 				continue
 			}
 			p, err := Lookup(c.Tool, c.Reasoning)
