@@ -40,7 +40,7 @@ func TestTokenizer(t *testing.T) {
 	contains(t, good(t, "", "check", "--tokenizer", folder, cases), "1 passed, 0 failed")
 	o = run(t, "", "check", cases)
 	contains(t, o.out, "0 passed, 1 failed")
-	contains(t, o.out, "streamed, 1 token at a time")
+	contains(t, o.out, "failed    whole, and in all 24 other ways")
 	o = run(t, "", "check", "--command", "cat", "--tokenizer", folder, cases)
 	contains(t, o.complaints, "expected --command alone, or --tokenizer, found both")
 	o = run(t, "x", "parse", "--tool-call-parser", "hermes", "--tokenizer", filepath.Join(folder, "missing"))
