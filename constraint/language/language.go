@@ -62,7 +62,9 @@ type Mark struct {
 type Free struct {
 	// Text is the free text: no Begin of a tag occurs in it, and none of Excludes.
 	Text *Regular
-	Tags []Tag
+	// First, if it is not nil, stands for Text before the first tag.
+	First *Regular
+	Tags  []Tag
 	// Excludes are what the text may not hold besides the beginnings of the tags.
 	Excludes []string
 	// Once: after the first tag nothing follows.
@@ -327,7 +329,7 @@ func Pruned(n Node) Node {
 		case *Mark:
 			return &Mark{n.Role, n.Name, walk(n.Inner)}
 		case *Free:
-			free := &Free{Text: n.Text, Excludes: n.Excludes, Once: n.Once}
+			free := &Free{Text: n.Text, First: n.First, Excludes: n.Excludes, Once: n.Once}
 			for _, tag := range n.Tags {
 				if p.of(tag.Rest) {
 					free.Tags = append(free.Tags, Tag{tag.Begin, walk(tag.Rest)})

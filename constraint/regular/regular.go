@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -76,7 +77,36 @@ func Without(expressions ...string) (*Automaton, error) {
 	return found.Not()
 }
 
+// compiled keeps automata by their expressions. Most of them come from the definitions of the formats and are asked for
+// again and again; those of requests are bounded by mostCompiled.
+var compiled struct {
+	sync.Mutex
+	automata map[string]*Automaton
+}
+
+const mostCompiled = 2048
+
 func compile(expression string) (*Automaton, error) {
+	compiled.Lock()
+	known := compiled.automata[expression]
+	compiled.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	made, err := parse(expression)
+	if err != nil {
+		return nil, err
+	}
+	compiled.Lock()
+	defer compiled.Unlock()
+	if compiled.automata == nil || len(compiled.automata) >= mostCompiled {
+		compiled.automata = map[string]*Automaton{}
+	}
+	compiled.automata[expression] = made
+	return made, nil
+}
+
+func parse(expression string) (*Automaton, error) {
 	parsed, err := syntax.Parse(expression, syntax.Perl|syntax.DotNL)
 	if err != nil {
 		return nil, err
@@ -402,4 +432,68 @@ func (a *Automaton) Escaped(mark rune, letters map[rune]rune, first rune) *Autom
 		out.States[i] = State{Accept: s.Accept, Edges: plain}
 	}
 	return out.trim()
+}
+
+// Shortest is a shortest text that is accepted.
+func (a *Automaton) Shortest() (string, bool) {
+	if a.Empty() {
+		return "", false
+	}
+	type step struct {
+		from int
+		r    rune
+	}
+	came := map[int]step{0: {-1, 0}}
+	queue := []int{0}
+	for i := 0; i < len(queue); i++ {
+		at := queue[i]
+		if a.States[at].Accept {
+			var text []rune
+			for at != 0 {
+				text = append(text, came[at].r)
+				at = came[at].from
+			}
+			slices.Reverse(text)
+			return string(text), true
+		}
+		for _, e := range a.States[at].Edges {
+			if _, ok := came[e.To]; !ok {
+				came[e.To] = step{at, readable(e.Range)}
+				queue = append(queue, e.To)
+			}
+		}
+	}
+	return "", false
+}
+
+// readable is a character of a range, a letter if there is one.
+func readable(r Range) rune {
+	for _, c := range "ax_A0 " {
+		if r.First <= c && c <= r.Last {
+			return c
+		}
+	}
+	return r.First
+}
+
+// Distances are how many characters are missing, at least, from each state to one that accepts.
+func (a *Automaton) Distances() []int {
+	out := make([]int, len(a.States))
+	for i := range out {
+		out[i] = len(a.States)
+		if a.States[i].Accept {
+			out[i] = 0
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range a.States {
+			for _, e := range a.States[i].Edges {
+				if out[e.To]+1 < out[i] {
+					out[i], changed = out[e.To]+1, true
+				}
+			}
+		}
+	}
+	return out
 }

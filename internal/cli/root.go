@@ -49,7 +49,7 @@ text, whole or streamed, into reasoning, content and tool calls.`,
 		Annotations:   map[string]string{},
 	}
 	root.PersistentPreRun = func(*cobra.Command, []string) { root.Annotations[startedKey] = "yes" }
-	root.AddCommand(newParse(), newBatch(), newCheck(), newFormats(), newBench(), newVersion())
+	root.AddCommand(newParse(), newBatch(), newCheck(), newFormats(), newBench(), newConstrain(), newVersion())
 	return root
 }
 
