@@ -27,6 +27,8 @@ type FormatInfo struct {
 	Models []string `json:"models"`
 	// Grammar is what the definition itself writes of the grammar; a dialect has the other rules from Extends.
 	Grammar string `json:"grammar"`
+	// WholeGrammar is all of the grammar, with that of Extends worked in and without comments.
+	WholeGrammar string `json:"whole_grammar"`
 	// Markers are all literals of the grammar, those of Extends too, in the order of the rules. Tokens are the markers,
 	// or parts of them, that are single tokens where a vocabulary has them; Needed those that a vocabulary must have.
 	Markers []string `json:"markers"`
@@ -49,6 +51,16 @@ type FormatInfo struct {
 	// SkipSpecialTokens and SpacesBetweenSpecialTokens are what a request to an engine must set; nil asks nothing.
 	SkipSpecialTokens          *bool `json:"skip_special_tokens,omitzero"`
 	SpacesBetweenSpecialTokens *bool `json:"spaces_between_special_tokens,omitzero"`
+	// ForcedCalls is how a call is forced: "native", in the format's own syntax, or "json", as plain JSON. It is "" where
+	// the format has no calls, or leaves it open. StructuralTag is the name that engines have for the syntax, if any.
+	ForcedCalls   string `json:"forced_calls,omitzero"`
+	StructuralTag string `json:"structural_tag,omitzero"`
+	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
+	CallIDs string `json:"call_ids,omitzero"`
+	// Alone: the format goes together with no half of another.
+	Alone bool `json:"alone,omitzero"`
+	// Slow is why the format may be slower than others, where it may.
+	Slow string `json:"slow,omitzero"`
 	// Notes are quirks worth telling.
 	Notes []string `json:"notes"`
 }
@@ -108,9 +120,10 @@ func formatInfo(name string) FormatInfo {
 	info := FormatInfo{
 		Name: d.Format, Title: d.Title, Extends: d.Extends, Respell: own.Respell,
 		ToolNames: some(d.Tool), ReasoningNames: []string{}, Models: some(d.Models),
-		Grammar: strings.TrimRight(own.Grammar, "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
+		Grammar: strings.TrimRight(own.Grammar, "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
 		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
+		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, Slow: d.Slow,
 		Notes:  some(d.Notes),
 		Detect: DetectInfo{Template: some(d.Detect.Template), Vocabulary: some(d.Detect.Vocabulary), Not: some(d.Detect.Not)},
 	}
