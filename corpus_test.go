@@ -22,8 +22,14 @@ type sample struct {
 	reason  FinishReason
 }
 
-// corpus are the samples of all cases whose parsers exist, with the markers of their formats.
+// corpus are the samples of all cases.
 var corpus = sync.OnceValue(func() []sample {
+	return samples(func(string, string) bool { return true })
+})
+
+// samples are the samples of the cases whose parsers, by their tool and reasoning names, are wanted. Only their formats
+// are compiled.
+func samples(wanted func(tool, reasoning string) bool) []sample {
 	var sets map[string]json.RawMessage
 	read("conformance/cases/tools.json", &sets)
 	files, err := filepath.Glob("conformance/cases/*.json")
@@ -47,10 +53,11 @@ var corpus = sync.OnceValue(func() []sample {
 			Finish    FinishReason    `json:"finish_reason"`
 			Special   []string        `json:"special_tokens"`
 			Template  json.RawMessage `json:"response_template"`
+			Tokens    json.RawMessage `json:"tokens"`
 		}
 		read(file, &cases)
 		for _, c := range cases {
-			if c.Template != nil {
+			if c.Template != nil || c.Tokens != nil || !wanted(c.Tool, c.Reasoning) {
 				continue
 			}
 			p, err := Lookup(c.Tool, c.Reasoning)
@@ -74,7 +81,7 @@ var corpus = sync.OnceValue(func() []sample {
 		}
 	}
 	return out
-})
+}
 
 func read(file string, into any) {
 	data, err := os.ReadFile(file)

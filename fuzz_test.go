@@ -10,6 +10,7 @@ import (
 )
 
 //go:generate go run ./internal/cmd/fuzztargets
+//go:generate go run ./internal/cmd/formatpages
 
 // escape stands before the number of a marker in a fuzzed text, so that the fuzzer can put markers in whole.
 const escape = 1
@@ -24,11 +25,11 @@ func fuzz(f *testing.F, format string) {
 	parsers := parsersOf(f, d)
 	markers := parsers[len(parsers)-1].markersFor(&Request{})
 	mode := byte(0)
-	for _, s := range corpus() {
-		if slices.Contains(s.parser.halves(), d) {
-			f.Add([]byte(withMarkers(s.text, markers)), int64(len(s.text)), mode)
-			mode++
-		}
+	for _, s := range samples(func(tool, reasoning string) bool {
+		return slices.Contains(d.Tool, tool) || slices.ContainsFunc(d.Reasoning, func(n grammar.ReasoningName) bool { return n.Name == reasoning })
+	}) {
+		f.Add([]byte(withMarkers(s.text, markers)), int64(len(s.text)), mode)
+		mode++
 	}
 	for i := range min(len(markers), 255) {
 		f.Add([]byte{escape, byte(i), 'x', escape, byte(i)}, int64(i), mode)

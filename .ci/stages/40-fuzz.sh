@@ -1,10 +1,16 @@
-# Every fuzz target for a few seconds. FUZZ_TIME makes it longer.
+# Every fuzz target for some hundreds of inputs. FUZZ_TIME makes it longer, for example 60s. Each package is built once.
 set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 for package in $(go list ./...); do
-  for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+  path=$(go list -f '{{.Dir}}' "$package")
+  grep -qs '^func Fuzz' "$path"/*_test.go || continue
+  for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz'); do
     printf '%s %s: ' "$package" "$target"
-    go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZ_TIME:-2s}" "$package" > fuzz.log 2>&1 || { cat fuzz.log; rm -f fuzz.log; exit 1; }
-    grep -o 'execs: [0-9]*' fuzz.log | tail -1
-    rm -f fuzz.log
+    if ! go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZ_TIME:-500x}" "$package" > "$folder/log" 2>&1; then
+      cat "$folder/log"
+      exit 1
+    fi
+    grep -o 'execs: [0-9]*' "$folder/log" | tail -1 || { cat "$folder/log"; exit 1; }
   done
 done

@@ -10,26 +10,6 @@ import (
 	"github.com/parlance-llm/parlance/internal/schema"
 )
 
-// element is a parameter that is open: the outermost one, and those nested in it.
-type element struct {
-	key      []byte
-	schema   *schema.Schema
-	back     *program.Node // where a nested one leads back to
-	nested   bool          // it holds parameters
-	array    bool          // they are the elements of a list
-	children int
-	collects bool // its value is kept with its neighbours of the same name
-}
-
-// collector keeps the values of parameters of the same name side by side, whose schema wants a list: together they are
-// one list (ruling 30). Every depth of nesting has its own.
-type collector struct {
-	active bool
-	key    []byte
-	schema *schema.Schema
-	items  [][]byte
-}
-
 // value is the state of a tagged value.
 type value struct {
 	begun   bool // what may stand only at its beginning is past
@@ -43,8 +23,6 @@ type value struct {
 	text    []byte // a value that must be read whole
 	entity  []byte // the beginning of an entity
 }
-
-func (v *value) starting(n *program.Node) bool { return !v.begun && n.Value.Start != nil }
 
 // keyDone begins a parameter: its key is complete.
 func (m *Machine) keyDone(e *program.Edge) {
@@ -92,46 +70,6 @@ func (m *Machine) keyDone(e *program.Edge) {
 	v.begun = e.To.Value.Start == nil
 }
 
-// collect keeps the value that begins with its neighbours of the same name.
-func (m *Machine) collect(depth int, el *element) {
-	for len(m.collectors) <= depth {
-		m.collectors = append(m.collectors, collector{})
-	}
-	el.collects = true
-	if c := &m.collectors[depth]; !c.active || !bytes.Equal(c.key, el.key) {
-		m.settleCollected(depth)
-		*c = collector{active: true, key: append(c.key[:0], el.key...), schema: el.schema, items: c.items[:0]}
-	}
-}
-
-// settleCollected gives out the values kept at a depth: one as it is, several as a list.
-func (m *Machine) settleCollected(depth int) {
-	if depth >= len(m.collectors) || !m.collectors[depth].active {
-		return
-	}
-	c := &m.collectors[depth]
-	c.active = false
-	if len(c.items) == 0 {
-		return
-	}
-	m.beginMember(depth, c.key, depth > 0 && m.elements[depth-1].array)
-	out := m.scratch[:0]
-	if len(c.items) == 1 {
-		out = m.appendValue(out, c.items[0], c.schema)
-	} else {
-		for k, item := range c.items {
-			separator := ", "
-			if k == 0 {
-				separator = "["
-			}
-			out = m.appendValue(append(out, separator...), item, c.schema.Item(k))
-		}
-		out = append(out, ']')
-	}
-	m.scratch = out
-	m.arguments(out, memoryReused)
-}
-
 // beginMember gives out what stands before a value: the separator, and the key where there is one.
 func (m *Machine) beginMember(depth int, key []byte, inList bool) {
 	out := m.scratch[:0]
@@ -162,12 +100,6 @@ func (m *Machine) openQuote() {
 	}
 }
 
-// mayUnwrap tells whether a parameter may hold the whole argument object (ruling 30).
-func (m *Machine) mayUnwrap(key string) bool {
-	d := m.program.Options.Tool
-	return d != nil && slices.Contains(d.Unwrap, key)
-}
-
 var anObject = func() *schema.Schema {
 	s, err := schema.Parse([]byte(`{"type": "object"}`))
 	if err != nil {
@@ -175,34 +107,6 @@ var anObject = func() *schema.Schema {
 	}
 	return s
 }()
-
-// settleUnwrap settles a parameter that might have been all the arguments: another one follows.
-func (m *Machine) settleUnwrap() {
-	c := &m.call
-	if !c.unwraps {
-		return
-	}
-	c.unwraps = false
-	m.beginMember(0, []byte(c.unwrapKey), false)
-	m.scratch = schema.AppendValue(m.scratch[:0], c.unwrap, nil, silent(m.value.kind))
-	m.arguments(m.scratch, memoryReused)
-}
-
-// unwrapLone makes the arguments of a parameter that stands alone and holds an object.
-func (m *Machine) unwrapLone() {
-	c := &m.call
-	if !c.unwraps {
-		return
-	}
-	object := schema.AppendValue(m.scratch[:0], c.unwrap, anObject, schema.SilentJSON)
-	m.scratch = object
-	if len(object) == 0 || object[0] != '{' {
-		m.settleUnwrap()
-		return
-	}
-	c.unwraps, c.whole, c.first = false, true, false
-	m.arguments(object, memoryReused)
-}
 
 func silent(kind program.ValueKind) schema.Silent {
 	if kind == program.ValueJSON {
@@ -264,103 +168,6 @@ func (m *Machine) releaseValue(owed, chunk []byte, hold int) {
 	}
 	if count > 0 {
 		m.valueText(chunk[:count], memoryChunk)
-	}
-}
-
-// valueStart reads what may stand at the very beginning of a value instead of its text.
-func (m *Machine) valueStart(n *program.Node, piece []byte, i int) int {
-	for i < len(piece) && m.node == n && !m.value.begun {
-		c := piece[i]
-		if m.place == 0 && n.Value.StartBlank && isBlank(c) && !n.Value.Start.Knows(match.Symbol(c)) {
-			if m.value.blanks = append(m.value.blanks, c); len(m.value.blanks) > blankLimit {
-				m.beginText(nil)
-			}
-			i++
-			continue
-		}
-		if m.valueStartSymbol(n, match.Symbol(c)) {
-			i++
-		}
-		m.from = i
-	}
-	return i
-}
-
-// valueStartSymbol offers a symbol to the beginning of a value; see headSymbol.
-func (m *Machine) valueStartSymbol(n *program.Node, s match.Symbol) bool {
-	before := m.place
-	place, found, back, taken := n.Value.Start.Step(before, s)
-	switch {
-	case found != match.None:
-		path := n.Value.Start.Path(place)
-		rest := path[len(path)-back:]
-		m.place = 0
-		m.startMarker(n, &n.Value.StartEdges[found])
-		m.again(rest)
-		return taken
-	case place == match.Dead:
-		m.beginText(n.Value.Start.Path(before))
-		return false
-	}
-	m.place = place
-	return true
-}
-
-// beginText: the value is text from its beginning; rest has been read of it.
-func (m *Machine) beginText(rest []match.Symbol) {
-	v := &m.value
-	v.begun = true
-	m.place = 0
-	blanks := m.copy(v.blanks)
-	v.blanks = v.blanks[:0]
-	m.reread(blanks)
-	m.again(rest)
-}
-
-func (m *Machine) startMarker(n *program.Node, e *program.Edge) {
-	v := &m.value
-	if e.Do&program.Stay != 0 { // layout, or another way of writing the value
-		m.take(v.blanks, AsMarkup, -1)
-		v.blanks = v.blanks[:0]
-		m.take(e.Bytes, AsMarkup, -1)
-		v.begun = true
-		if e.To != n {
-			m.enter(e.To)
-			v.kind = e.To.Value.Kind
-			v.begun = e.To.Value.Start == nil
-		}
-		return
-	}
-	if e.Do&program.EndValue == 0 && e.To.Phase == program.InCall { // a parameter inside
-		m.take(v.blanks, AsMarkup, -1)
-		v.blanks = v.blanks[:0]
-		m.openElement()
-		m.markerInCall(n, e)
-		return
-	}
-	blanks := m.copy(v.blanks)
-	v.blanks = v.blanks[:0]
-	v.begun = true
-	m.valueText(blanks, memoryChunk)
-	m.valueMarker(n, e)
-}
-
-// openElement: the parameter whose value was expected holds parameters.
-func (m *Machine) openElement() {
-	depth := len(m.elements) - 1
-	el := &m.elements[depth]
-	el.nested = true
-	kinds := el.schema.Kinds()
-	el.array = kinds.Has(schema.Array) && !kinds.Has(schema.Object)
-	if el.collects { // it was taken for an element of a list
-		m.settleCollected(depth)
-		el.collects = false
-		m.beginMember(depth, el.key, depth > 0 && m.elements[depth-1].array)
-	}
-	if el.array {
-		m.arguments([]byte("["), memoryStatic)
-	} else {
-		m.arguments([]byte("{"), memoryStatic)
 	}
 }
 
@@ -543,51 +350,6 @@ func (m *Machine) endValue() {
 		m.scratch = m.appendValue(m.scratch[:0], v.text, v.schema)
 		m.arguments(m.scratch, memoryReused)
 	}
-}
-
-// closeElement closes a parameter that holds parameters.
-func (m *Machine) closeElement(e *program.Edge) {
-	back := m.elements[len(m.elements)-1].back
-	m.closeElements(len(m.elements) - 1)
-	if back != nil {
-		m.enter(back)
-		return
-	}
-	m.enter(e.To)
-}
-
-// closeElements closes the open parameters down to a depth.
-func (m *Machine) closeElements(depth int) {
-	for len(m.elements) > depth {
-		el := &m.elements[len(m.elements)-1]
-		if el.nested {
-			m.settleCollected(len(m.elements))
-			if el.array {
-				m.arguments([]byte("]"), memoryStatic)
-			} else {
-				m.arguments([]byte("}"), memoryStatic)
-			}
-		}
-		m.elements = m.elements[:len(m.elements)-1]
-	}
-	if depth == 0 {
-		m.settleCollected(0)
-	}
-}
-
-// closesElement tells whether a closer's key is that of an open parameter; parameters inside it end with it.
-func (m *Machine) closesElement(key []byte) bool {
-	key = bytes.TrimSpace(key)
-	for depth := len(m.elements) - 1; depth >= 0; depth-- {
-		if !bytes.Equal(m.elements[depth].key, key) {
-			continue
-		}
-		if depth < len(m.elements)-1 && m.node.Phase != program.InValue {
-			m.closeElements(depth + 1)
-		}
-		return depth == len(m.elements)-1 || m.node.Phase != program.InValue
-	}
-	return false
 }
 
 // markerInCall follows a marker found between parameters.

@@ -1,0 +1,117 @@
+package program
+
+import (
+	"slices"
+
+	"github.com/parlance-llm/parlance/internal/grammar"
+)
+
+// reference writes out a rule where it is used; a role becomes a region.
+func (g *graph) reference(e *grammar.Reference, c context) (fragment, bool) {
+	rule := c.half.definition.Rule(e.Name)
+	role := rule.Role()
+	if slices.Contains(c.nested, e.Name) {
+		if role != grammar.Parameter {
+			g.fail(c.half, e.Position, "the rule %s uses itself; only parameters may be nested", e.Name)
+		}
+		return g.single(step{op: stepNested, region: c.region, at: e.Position, capture: -1}), true
+	}
+	if !g.possible(c, role) {
+		return fragment{}, false
+	}
+	c.nested = append(slices.Clone(c.nested), e.Name)
+	if role == "" {
+		return g.build(rule.Body, c)
+	}
+	return g.role(rule, c)
+}
+
+// markOpening marks the steps by which a region can be entered.
+func (g *graph) markOpening(at int, seen map[int]bool) {
+	if seen[at] {
+		return
+	}
+	seen[at] = true
+	s := &g.steps[at]
+	switch s.op {
+	case stepNothing, stepBlank, stepThought, stepEchoBegin:
+		for _, next := range s.next {
+			g.markOpening(next, seen)
+		}
+	default:
+		s.opening = true
+	}
+}
+
+func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
+	role := rule.Role()
+	if role == grammar.Call && g.needsBlock(rule, c) {
+		return fragment{}, false
+	}
+	in, exit := g.nothing(c.region), g.nothing(c.region)
+	if role == grammar.Thought {
+		g.steps[in].op = stepThought
+	}
+	number := len(g.regions)
+	g.regions = append(g.regions, region{role: role, rule: rule.Name, parent: c.region, exit: exit, half: c.half})
+	inner := c
+	inner.region = number
+	inner.closing = false
+	if role == grammar.Call {
+		// A call in a message may have its name in the header.
+		inner.named = c.named
+	} else if role == grammar.Block {
+		inner.named = false
+	}
+	f, ok := g.build(rule.Body, inner)
+	if !ok {
+		return fragment{}, false
+	}
+	g.link(in, f.in)
+	g.link(f.out, exit)
+	for at := range g.steps {
+		if s := &g.steps[at]; s.region == number && s.op == stepLiteral && s.closing && !s.glued {
+			g.regions[number].closers = append(g.regions[number].closers, at)
+		}
+	}
+	g.markOpening(f.in, map[int]bool{})
+	if role == grammar.Thought {
+		g.thoughts = append(g.thoughts, g.regions[number].texts...)
+		g.over = append(g.over, exit)
+	}
+	return fragment{in, exit}, true
+}
+
+// needsBlock tells whether a call outside a block does not count because the block's opener is a token and its own is
+// not: ordinary text could forge it (ruling 22).
+func (g *graph) needsBlock(rule *grammar.Rule, c context) bool {
+	d := c.half.definition
+	if g.token == nil || g.inside(c.region, grammar.Block) || g.token(opener(rule, d)) {
+		return false
+	}
+	for _, block := range d.Rules {
+		if block.Role() != grammar.Block || !g.token(opener(block, d)) {
+			continue
+		}
+		holds := false
+		walk(block, d, func(e grammar.Expression) bool {
+			reference, ok := e.(*grammar.Reference)
+			holds = holds || ok && reference.Name == rule.Name
+			return true
+		})
+		if holds {
+			return true
+		}
+	}
+	return false
+}
+
+// inside tells whether a region is, or stands in, a role.
+func (g *graph) inside(region int, role grammar.Role) bool {
+	for r := region; r != outside; r = g.regions[r].parent {
+		if g.regions[r].role == role {
+			return true
+		}
+	}
+	return false
+}
