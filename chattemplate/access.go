@@ -47,7 +47,7 @@ func item(r *rendering, a arguments) (jinja.Value, error) {
 	value, key := a.values[0], a.values[1]
 	switch {
 	case value.IsDict() && (!key.IsList() && !key.IsDict()):
-		if found, ok := value.AsDict().Get(text(key)); ok {
+		if found, ok := value.AsDict().Get(keyOf(key)); ok {
 			return found, nil
 		}
 	case value.IsList() && isInteger(key):
@@ -82,7 +82,11 @@ func each(r *rendering, a arguments) (jinja.Value, error) {
 	case value.IsList():
 		length = value.AsList().Len()
 	case value.IsDict():
-		length = value.AsDict().Len()
+		value = jinja.NewList(items(value))
+		length = value.AsList().Len()
+	case isGenerator(value):
+		value = jinja.NewList(items(value))
+		length = value.AsList().Len()
 	case value.IsString():
 		length = utf8.RuneCountInString(value.AsString())
 	case !value.IsUndefined():
@@ -139,9 +143,12 @@ func items(v jinja.Value) []jinja.Value {
 	case v.IsDict():
 		out := make([]jinja.Value, 0, v.AsDict().Len())
 		for _, key := range v.AsDict().Keys {
-			out = append(out, jinja.NewString(key))
+			out = append(out, keyValue(key))
 		}
 		return out
+	case isGenerator(v):
+		all, _ := v.AsCallable().Fn(nil, nil)
+		return all.AsList().Items
 	case v.IsString():
 		var out []jinja.Value
 		for _, r := range v.AsString() {

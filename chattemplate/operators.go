@@ -15,6 +15,7 @@ func operatorFunctions() map[string]function {
 		"__negative": negative, "__positive": positive, "__compare": compare, "__in": in, "__print": printed,
 		"__present": present, "__attribute": attribute, "__item": item, "__integer": bigInteger,
 		"__each": each, "__pairs": pairs, "__unpack": unpack, "__assign": assign, "__enter": enter, "__leave": leave,
+		"__dict": dict,
 		"__refuse": func(_ *rendering, a arguments) (jinja.Value, error) {
 			return jinja.Undefined(), refuse("%s", a.first().AsString())
 		},
@@ -288,7 +289,7 @@ func in(r *rendering, a arguments) (jinja.Value, error) {
 		if wanted.IsList() && !isTuple(wanted) || wanted.IsDict() {
 			return r.refuse(jinja.NewBool(false), "cannot look for %s among the keys of a mapping", kind(wanted))
 		}
-		return jinja.NewBool(wanted.IsString() && container.AsDict().Has(wanted.AsString())), nil
+		return jinja.NewBool(container.AsDict().Has(keyOf(wanted))), nil
 	case container.IsList():
 		for _, v := range container.AsList().Items {
 			if v.Equals(wanted) {
@@ -298,6 +299,8 @@ func in(r *rendering, a arguments) (jinja.Value, error) {
 		return jinja.NewBool(false), nil
 	case container.IsUndefined():
 		return jinja.NewBool(false), nil
+	case isGenerator(container):
+		return in(r, arguments{values: []jinja.Value{wanted, jinja.NewList(items(container))}})
 	}
 	return r.refuse(jinja.NewBool(false), "cannot look for anything in %s", kind(container))
 }

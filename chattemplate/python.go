@@ -98,6 +98,9 @@ func kind(v jinja.Value) string {
 	case v.IsDict():
 		return "a mapping"
 	}
+	if isGenerator(v) {
+		return "a generator"
+	}
 	return "a function"
 }
 
@@ -155,7 +158,7 @@ func writeRepr(out *strings.Builder, v jinja.Value) {
 			if i > 0 {
 				out.WriteString(", ")
 			}
-			writeQuoted(out, key)
+			writeRepr(out, keyValue(key))
 			out.WriteString(": ")
 			writeRepr(out, v.AsDict().Data[key])
 		}

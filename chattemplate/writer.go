@@ -93,6 +93,11 @@ func (w *writer) expression(n *node) (string, error) {
 		out = "(" + out + ")"
 	case dictNode:
 		parts := all(n.children)
+		for i := 0; i < len(n.children); i += 2 {
+			if n.children[i].kind != stringNode {
+				return w.call("__dict", parts...), err
+			}
+		}
 		pairs := make([]string, 0, len(parts)/2)
 		for i := 0; i+1 < len(parts); i += 2 {
 			pairs = append(pairs, parts[i]+": "+parts[i+1])
@@ -218,13 +223,10 @@ func (w *writer) item(n *node) (string, error) {
 		return "", err
 	}
 	key, err := w.expression(n.children[1])
-	switch k := n.children[1]; {
-	case k.kind == integerNode, k.kind == negativeNode && k.children[0].kind == integerNode:
-	case k.kind == stringNode && methods[k.text] == nil:
-	default:
-		return w.call("__item", value, key), err
+	if k := n.children[1]; k.kind == stringNode && methods[k.text] == nil {
+		return value + "[" + key + "]", err
 	}
-	return value + "[" + key + "]", err
+	return w.call("__item", value, key), err
 }
 
 func (w *writer) slice(n *node) (string, error) {
