@@ -167,15 +167,19 @@ func assign(r *rendering, a arguments) (jinja.Value, error) {
 	return a.values[1], nil
 }
 
-// maxDepth bounds how deep macros call each other.
+// maxDepth bounds how deep macros call each other, and loops go down into themselves.
 const maxDepth = 200
+
+func (r *rendering) deeper() error {
+	if r.depth++; r.depth > maxDepth {
+		return exceeded("its macros call each other deeper than %d levels", maxDepth)
+	}
+	return r.step(1)
+}
 
 // enter counts a call of a macro; its argument is the text that the macro prints.
 func enter(r *rendering, a arguments) (jinja.Value, error) {
-	if r.depth++; r.depth > maxDepth {
-		return jinja.Undefined(), exceeded("its macros call each other deeper than %d levels", maxDepth)
-	}
-	if err := r.step(1); err != nil {
+	if err := r.deeper(); err != nil {
 		return jinja.Undefined(), err
 	}
 	return jinja.NewString(""), r.make(int(a.values[0].AsInt()))
@@ -184,4 +188,12 @@ func enter(r *rendering, a arguments) (jinja.Value, error) {
 func leave(r *rendering, _ arguments) (jinja.Value, error) {
 	r.depth--
 	return jinja.NewString(""), nil
+}
+
+// down lets through what a loop goes over that goes down into itself, and up what that printed.
+func down(r *rendering, a arguments) (jinja.Value, error) { return a.values[0], r.deeper() }
+
+func up(r *rendering, a arguments) (jinja.Value, error) {
+	r.depth--
+	return a.values[0], nil
 }

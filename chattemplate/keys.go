@@ -72,7 +72,7 @@ func (r *rendering) generator(all []jinja.Value) (jinja.Value, error) {
 		left := jinja.NewList(all)
 		all = nil
 		return left, nil
-	}), r.make(len(all))
+	}), r.makeItems(len(all))
 }
 
 func isGenerator(v jinja.Value) bool {

@@ -119,6 +119,9 @@ func text(v jinja.Value) string {
 
 // writeRepr writes a value as Python's repr does.
 func writeRepr(out *strings.Builder, v jinja.Value) {
+	if out.Len() > maxOutput { // what is longer is refused, whatever else is in it
+		return
+	}
 	switch {
 	case v.IsString():
 		writeQuoted(out, v.AsString())

@@ -104,14 +104,17 @@ func reverseFilter(r *rendering, a arguments) (jinja.Value, error) {
 }
 
 func joined(r *rendering, all []jinja.Value, between string) (jinja.Value, error) {
-	var out strings.Builder
-	for i, v := range all {
-		if i > 0 {
-			out.WriteString(between)
-		}
-		out.WriteString(text(v))
+	if err := r.make(len(between) * max(len(all)-1, 0)); err != nil {
+		return jinja.Undefined(), err
 	}
-	return r.text(out.String())
+	parts := make([]string, len(all))
+	for i, v := range all {
+		parts[i] = text(v)
+		if err := r.make(len(parts[i])); err != nil {
+			return jinja.Undefined(), err
+		}
+	}
+	return jinja.NewString(strings.Join(parts, between)), nil
 }
 
 func joinFilter(r *rendering, a arguments) (jinja.Value, error) {
