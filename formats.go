@@ -40,6 +40,11 @@ type FormatInfo struct {
 	// SkipSpecialTokens and SpacesBetweenSpecialTokens are what a request to an engine must set; nil asks nothing.
 	SkipSpecialTokens          *bool `json:"skip_special_tokens,omitzero"`
 	SpacesBetweenSpecialTokens *bool `json:"spaces_between_special_tokens,omitzero"`
+	// Alone: the format cannot be combined with the other half of another format.
+	Alone bool `json:"alone,omitzero"`
+	// CallIDs is how the ids of calls are made: "" (any), "per_conversation" and "per_message" (by the place of the call;
+	// see Parser.CallID) or "9 alphanumerics".
+	CallIDs string `json:"call_ids,omitzero"`
 	// Notes are quirks worth telling.
 	Notes []string `json:"notes"`
 }
@@ -78,6 +83,11 @@ func formatInfo(name string) FormatInfo {
 	if err != nil {
 		panic("parlance: a built-in definition is broken: " + err.Error())
 	}
+	return infoOf(d)
+}
+
+// infoOf is what a definition says.
+func infoOf(d *grammar.Definition) FormatInfo {
 	var own struct {
 		Grammar string
 		Respell map[string]string
@@ -95,7 +105,7 @@ func formatInfo(name string) FormatInfo {
 		Grammar: strings.TrimRight(own.Grammar, "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
 		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
-		Notes: some(d.Notes),
+		Alone: d.Alone, CallIDs: d.IDs, Notes: some(d.Notes),
 	}
 	for _, reasoning := range d.Reasoning {
 		info.ReasoningNames = append(info.ReasoningNames, reasoning.Name)
