@@ -53,10 +53,11 @@ func samples(wanted func(tool, reasoning string) bool) []sample {
 			Finish    FinishReason    `json:"finish_reason"`
 			Special   []string        `json:"special_tokens"`
 			Template  json.RawMessage `json:"response_template"`
+			Tokens    json.RawMessage `json:"tokens"`
 		}
 		read(file, &cases)
 		for _, c := range cases {
-			if c.Template != nil || !wanted(c.Tool, c.Reasoning) {
+			if c.Template != nil || c.Tokens != nil || !wanted(c.Tool, c.Reasoning) {
 				continue
 			}
 			p, err := Lookup(c.Tool, c.Reasoning)

@@ -27,11 +27,20 @@ type FormatInfo struct {
 	Models []string `json:"models"`
 	// Grammar is what the definition itself writes of the grammar; a dialect has the other rules from Extends.
 	Grammar string `json:"grammar"`
+	// WholeGrammar is all of the grammar, with that of Extends worked in and without comments.
+	WholeGrammar string `json:"whole_grammar"`
 	// Markers are all literals of the grammar, those of Extends too, in the order of the rules. Tokens are the markers,
 	// or parts of them, that are single tokens where a vocabulary has them; Needed those that a vocabulary must have.
 	Markers []string `json:"markers"`
 	Tokens  []string `json:"tokens"`
 	Needed  []string `json:"needed_tokens"`
+	// CallOpeners are the literals with which a call, or a block of calls, can begin; CallsBare tells that one can also
+	// begin without any, by its shape alone. ThoughtMarkers are the literals of the rule for thoughts.
+	CallOpeners    []string `json:"call_openers"`
+	CallsBare      bool     `json:"calls_bare"`
+	ThoughtMarkers []string `json:"thought_markers"`
+	// Detect is hard evidence for and against the format.
+	Detect DetectInfo `json:"detect"`
 	// TurnBegin and TurnEnd are the markers of a model's turn in a prompt.
 	TurnBegin string `json:"turn_begin,omitzero"`
 	TurnEnd   string `json:"turn_end,omitzero"`
@@ -40,13 +49,25 @@ type FormatInfo struct {
 	// SkipSpecialTokens and SpacesBetweenSpecialTokens are what a request to an engine must set; nil asks nothing.
 	SkipSpecialTokens          *bool `json:"skip_special_tokens,omitzero"`
 	SpacesBetweenSpecialTokens *bool `json:"spaces_between_special_tokens,omitzero"`
-	// Alone: the format cannot be combined with the other half of another format.
-	Alone bool `json:"alone,omitzero"`
-	// CallIDs is how the ids of calls are made: "" (any), "per_conversation" and "per_message" (by the place of the call;
-	// see Parser.CallID) or "9 alphanumerics".
+	// ForcedCalls is how a call is forced: "native", in the format's own syntax, or "json", as plain JSON. It is "" where
+	// the format has no calls, or leaves it open. StructuralTag is the name that engines have for the syntax, if any.
+	ForcedCalls   string `json:"forced_calls,omitzero"`
+	StructuralTag string `json:"structural_tag,omitzero"`
+	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
 	CallIDs string `json:"call_ids,omitzero"`
+	// Alone: the format goes together with no half of another.
+	Alone bool `json:"alone,omitzero"`
+	// Slow is why the format may be slower than others, where it may.
+	Slow string `json:"slow,omitzero"`
 	// Notes are quirks worth telling.
 	Notes []string `json:"notes"`
+}
+
+// DetectInfo is what a chat template, or a vocabulary, of the format must have, and what its template must not have.
+type DetectInfo struct {
+	Template   []string `json:"template,omitzero"`
+	Vocabulary []string `json:"vocabulary,omitzero"`
+	Not        []string `json:"not,omitzero"`
 }
 
 // ThinkingInfo is the switch of thinking, which decides where the prompt shows nothing (rulings 5 to 7).
@@ -102,11 +123,15 @@ func infoOf(d *grammar.Definition) FormatInfo {
 	info := FormatInfo{
 		Name: d.Format, Title: d.Title, Extends: d.Extends, Respell: own.Respell,
 		ToolNames: some(d.Tool), ReasoningNames: []string{}, Models: some(d.Models),
-		Grammar: strings.TrimRight(own.Grammar, "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
+		Grammar: strings.TrimRight(own.Grammar, "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
 		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
-		Alone: d.Alone, CallIDs: d.IDs, Notes: some(d.Notes),
+		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, Slow: d.Slow,
+		Notes:  some(d.Notes),
+		Detect: DetectInfo{Template: some(d.Detect.Template), Vocabulary: some(d.Detect.Vocabulary), Not: some(d.Detect.Not)},
 	}
+	info.CallOpeners, info.CallsBare = callOpeners(d)
+	info.ThoughtMarkers = markers(d, grammar.Thought)
 	for _, reasoning := range d.Reasoning {
 		info.ReasoningNames = append(info.ReasoningNames, reasoning.Name)
 		thinking := reasoning.Thinking
@@ -130,8 +155,28 @@ func infoOf(d *grammar.Definition) FormatInfo {
 // some makes a list that is not nil, so that it is an array in JSON, and is the caller's own.
 func some(list []string) []string { return append([]string{}, list...) }
 
-// markers are the literals of a grammar, each once, but for bare layout.
-func markers(d *grammar.Definition) []string {
+// callOpeners are the literals with which calls can begin, whatever stands around them.
+func callOpeners(d *grammar.Definition) (openers []string, bare bool) {
+	openers = []string{}
+	for _, rule := range d.Rules {
+		switch rule.Role() {
+		case grammar.Call, grammar.Block, grammar.Message:
+		default:
+			continue
+		}
+		literals, without := grammar.First(rule.Body, d)
+		for _, literal := range literals {
+			if !slices.Contains(openers, literal) {
+				openers = append(openers, literal)
+			}
+		}
+		bare = bare || without
+	}
+	return openers, bare
+}
+
+// markers are the literals of a grammar, or of its rules of some roles, each once, but for bare layout.
+func markers(d *grammar.Definition, roles ...grammar.Role) []string {
 	out := []string{}
 	add := func(text string) {
 		if strings.TrimSpace(text) != "" && !slices.Contains(out, text) {
@@ -139,6 +184,9 @@ func markers(d *grammar.Definition) []string {
 		}
 	}
 	for _, rule := range d.Rules {
+		if len(roles) > 0 && !slices.Contains(roles, rule.Role()) {
+			continue
+		}
 		grammar.Walk(rule.Body, func(e grammar.Expression) bool {
 			switch e := e.(type) {
 			case *grammar.Literal:

@@ -69,7 +69,10 @@ func (c Chunk) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(c.Characters), 10), nil
 }
 
-func (c Chunk) String() string {
+func (c Chunk) String() string { return c.in("character") }
+
+// in says how a text is cut whose length is counted in a unit.
+func (c Chunk) in(unit string) string {
 	switch {
 	case len(c.Cuts) == 1:
 		return fmt.Sprintf("cut at byte %d", c.Cuts[0])
@@ -80,9 +83,9 @@ func (c Chunk) String() string {
 	case c.Characters == 0:
 		return "all at once"
 	case c.Characters == 1:
-		return "1 character at a time"
+		return "1 " + unit + " at a time"
 	}
-	return fmt.Sprintf("%d characters at a time", c.Characters)
+	return fmt.Sprintf("%d %ss at a time", c.Characters, unit)
 }
 
 // Pieces are the pieces of a text, none of them empty.

@@ -12,15 +12,15 @@ type Chunking struct {
 	// Stream tells whether the text comes as a stream, in chunks, or whole.
 	Stream bool
 	Chunk  Chunk
-	// name is put before what the chunk says of itself.
-	name string
+	// name is put before what the chunk says of itself; unit is what a chunk counts.
+	name, unit string
 }
 
 func (k Chunking) String() string {
 	if !k.Stream {
 		return "whole"
 	}
-	return "streamed, " + k.name + k.Chunk.String()
+	return "streamed, " + k.name + k.Chunk.in(k.unit)
 }
 
 // singleCuts bounds the chunkings that cut a text at one place alone. In longer texts they are spread evenly.
@@ -28,14 +28,19 @@ const singleCuts = 1000
 
 // Chunkings are the ways in which a case is run, the simplest first. splits is the number of random ones; they follow
 // from the id of the case, so that a run can be repeated. If the implementation cannot be told where to cut, cuts is
-// false and only the chunkings that have a form in JSON are given.
+// false and only the chunkings that have a form in JSON are given. Of an output that comes as tokens a chunk counts the
+// tokens, and nothing is cut inside one.
 func Chunkings(c *Case, splits int, cuts bool) []Chunking {
+	unit := "character"
+	if c.Tokens != nil {
+		unit, cuts = "token", false
+	}
 	out := []Chunking{{}}
 	for _, characters := range []int{0, 1, 3, 7} {
-		out = append(out, Chunking{Stream: true, Chunk: Chunk{Characters: characters}})
+		out = append(out, Chunking{Stream: true, Chunk: Chunk{Characters: characters}, unit: unit})
 	}
 	if cuts {
-		bounds, insides := markerCuts(c.Text)
+		bounds, insides := markerCuts(c.Written())
 		for _, all := range []struct {
 			name string
 			cuts []int
@@ -55,7 +60,7 @@ func Chunkings(c *Case, splits int, cuts bool) []Chunking {
 	hash.Write([]byte(c.ID))
 	seed := int64(hash.Sum32() >> 2) // small enough for any language's whole numbers
 	for i := range splits {
-		out = append(out, Chunking{Stream: true, Chunk: Chunk{Random: true, Seed: seed + int64(i)}})
+		out = append(out, Chunking{Stream: true, Chunk: Chunk{Random: true, Seed: seed + int64(i)}, unit: unit})
 	}
 	return out
 }

@@ -34,25 +34,25 @@ func echo(mode string) {
 			continue
 		}
 		switch {
-		case line.Text == "crash":
+		case line.Written() == "crash":
 			fmt.Fprintln(os.Stderr, "I cannot go on")
 			if mode == "flush" {
 				out.Flush()
 			}
 			os.Exit(3)
-		case line.Text == "no JSON":
+		case line.Written() == "no JSON":
 			fmt.Fprintln(out, "Traceback (most recent call last):")
-		case line.Text == "extra line" && !line.Stream:
+		case line.Written() == "extra line" && !line.Stream:
 			fmt.Fprintln(out, "a warning on the wrong channel")
 			fallthrough
 		default:
-			fmt.Fprintf(out, `{"id":%s,"reasoning":null,"content":%q}`+"\n", line.ID, line.Text)
-		case line.Text == "silent":
-		case line.Text == "wrong id":
+			fmt.Fprintf(out, `{"id":%s,"reasoning":null,"content":%q}`+"\n", line.ID, line.Written())
+		case line.Written() == "silent":
+		case line.Written() == "wrong id":
 			fmt.Fprintf(out, `{"id":"mine","content":"wrong id"}`+"\n")
-		case line.Text == "error":
+		case line.Written() == "error":
 			fmt.Fprintf(out, `{"id":%s,"error":"line 7: I do not know it"}`+"\n", line.ID)
-		case line.Text == "arguments":
+		case line.Written() == "arguments":
 			fmt.Fprintf(out, `{"id":%s,"tool_calls":[{"name":"f","arguments":{}}]}`+"\n", line.ID)
 		}
 		if mode == "flush" {
@@ -63,7 +63,7 @@ func echo(mode string) {
 
 func echoCases(texts ...string) (cases []*Case) {
 	for i, text := range texts {
-		cases = append(cases, &Case{ID: fmt.Sprint(i, " ", text), Input: Input{Text: text}, Want: &Want{Content: text}})
+		cases = append(cases, &Case{ID: fmt.Sprint(i, " ", text), Input: Input{Text: new(text)}, Want: &Want{Content: text}})
 	}
 	return cases
 }
@@ -83,7 +83,7 @@ func runEcho(t *testing.T, mode string, cases []*Case) map[string]string {
 			t.Errorf("%s: expected 9 chunkings, found %d", o.Case.ID, o.Tried)
 		}
 		if !o.Passed() {
-			got[o.Case.Text] = o.String()
+			got[o.Case.Written()] = o.String()
 		}
 	})
 	if next != len(cases) {

@@ -95,7 +95,7 @@ func TestWrongResultsFail(t *testing.T) {
 
 func TestStreamIsComparedWithItsOwnWant(t *testing.T) {
 	whole, stream := Result{Content: "whole"}, Result{Content: "stream"}
-	c := &Case{ID: "x", Input: Input{Text: "<a>"}, Want: wantOf(t, `{"content": "whole"}`), WantStream: wantOf(t, `{"content": "stream"}`)}
+	c := &Case{ID: "x", Input: Input{Text: new("<a>")}, Want: wantOf(t, `{"content": "whole"}`), WantStream: wantOf(t, `{"content": "stream"}`)}
 	if o := run(t, fixed{whole, stream}, c); !o.Passed() {
 		t.Error(o)
 	}
@@ -109,7 +109,7 @@ func TestStreamIsComparedWithItsOwnWant(t *testing.T) {
 }
 
 func TestOneWrongChunkingFailsTheCase(t *testing.T) {
-	c := &Case{ID: "x", Input: Input{Text: "ab <tool> cd"}, Want: wantOf(t, `{"content": "ab <tool> cd"}`)}
+	c := &Case{ID: "x", Input: Input{Text: new("ab <tool> cd")}, Want: wantOf(t, `{"content": "ab <tool> cd"}`)}
 	for i := range Chunkings(c, 3, true) {
 		t.Run(Chunkings(c, 3, true)[i].String(), func(t *testing.T) {
 			o := run(t, wrongOnce(i), c)
@@ -128,7 +128,7 @@ func (wrongOnce) Cuts() bool { return true }
 func (w wrongOnce) Run(trials iter.Seq[*Trial], done func(*Trial)) {
 	for t := range trials {
 		for i, k := range t.Chunkings {
-			r := Result{Content: t.Case.Text}
+			r := Result{Content: t.Case.Written()}
 			if i == int(w) {
 				r.Content = "wrong"
 			}

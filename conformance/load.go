@@ -102,23 +102,23 @@ func named(value jsontext.Value) string {
 func readCase(value jsontext.Value, sets *toolSets) (*Case, error) {
 	var needed struct {
 		ID   *string        `json:"id"`
-		Text *string        `json:"text"`
 		Want jsontext.Value `json:"want"`
 	}
 	if err := Decode(value, &needed); err != nil {
 		return nil, err
 	}
-	switch {
-	case needed.ID == nil || *needed.ID == "":
+	if needed.ID == nil || *needed.ID == "" {
 		return nil, fmt.Errorf("id: expected a string, found nothing")
-	case needed.Text == nil:
-		return nil, fmt.Errorf("text: expected a string, found nothing")
-	case !given(needed.Want):
-		return nil, fmt.Errorf("want: expected an object, found nothing")
 	}
 	c := new(Case)
 	if err := Decode(value, c); err != nil {
 		return nil, err
+	}
+	if _, err := c.output(); err != nil {
+		return nil, err
+	}
+	if !given(needed.Want) {
+		return nil, fmt.Errorf("want: expected an object, found nothing")
 	}
 	for key, want := range map[string]*Want{"want": c.Want, "want_stream": c.WantStream} {
 		if want == nil {

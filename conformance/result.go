@@ -14,6 +14,8 @@ type Result struct {
 	ToolCalls []ResultCall    `json:"tool_calls"`
 	Segments  []ResultSegment `json:"segments"`
 	Malformed bool            `json:"malformed"`
+	// ReasoningTokens is how many tokens became reasoning; it is known only of an output that comes as tokens.
+	ReasoningTokens *int `json:"reasoning_tokens,omitzero"`
 }
 
 // ResultCall is a call. Arguments is the argument text.
@@ -28,6 +30,16 @@ type ResultSegment struct {
 	Type  string  `json:"type"`
 	Text  *string `json:"text,omitzero"`
 	Index *int    `json:"index,omitzero"`
+}
+
+// Result sorts a prepared input and makes its result; see Sort and NewResult.
+func (p *Prepared) Result(id jsontext.Value, stream bool, chunk Chunk) *Result {
+	m := p.Sort(stream, chunk)
+	r := NewResult(id, m)
+	if p.output.byToken {
+		r.ReasoningTokens = &m.ReasoningTokens
+	}
+	return r
 }
 
 // NewResult makes a result of a message. An id that is not given is null.
@@ -63,18 +75,4 @@ type Line struct {
 	Input
 	Stream bool  `json:"stream,omitzero"`
 	Chunk  Chunk `json:"chunk"`
-}
-
-// Sort runs a prepared input through the library, whole or as a stream in chunks.
-func (p *Prepared) Sort(text string, stream bool, chunk Chunk) *parlance.Message {
-	if !stream {
-		return p.Parser.Parse(text, p.Request, p.Finish)
-	}
-	s := p.Parser.Stream(p.Request)
-	var collector parlance.Collector
-	for piece := range chunk.Pieces(text) {
-		collector.Add(s.WriteString(piece))
-	}
-	collector.Add(s.Close(p.Finish))
-	return collector.Message()
 }

@@ -113,7 +113,7 @@ func (o *Outcome) String() string {
 	if o.Case.Why != "" {
 		fmt.Fprintf(&out, "  %-9s %s\n", "why", o.Case.Why)
 	}
-	fmt.Fprintf(&out, "  %-9s %s\n", "text", short(fmt.Sprintf("%q", o.Case.Text), 2*longest))
+	fmt.Fprintf(&out, "  %-9s %s\n", "text", short(fmt.Sprintf("%q", o.Case.Written()), 2*longest))
 	if o.Passed() {
 		fmt.Fprintf(&out, "  %-9s in all %d ways\n", "passed", o.Tried)
 		return out.String()

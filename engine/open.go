@@ -34,7 +34,7 @@ type Options struct {
 	DefaultMaxTokens int
 	// Recordings are the files that replay reads, instead of the ones built in: all *.json and *.jsonl in it.
 	Recordings fs.FS
-	// ReplaySpeed divides the waits that recordings tell; 0 leaves them out.
+	// ReplaySpeed divides the waits that recordings tell; 0 is as recorded, less than zero leaves them out.
 	ReplaySpeed float64
 	// Transport takes the place of the package's own, for tests and proxies.
 	Transport http.RoundTripper
@@ -43,7 +43,9 @@ type Options struct {
 }
 
 // engines makes each engine under its name.
-var engines = map[string]func(Options) (Engine, error){}
+var engines = map[string]func(Options) (Engine, error){
+	"replay": openReplay,
+}
 
 // Names are the names that Open knows, sorted.
 func Names() []string {

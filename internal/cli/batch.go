@@ -11,8 +11,9 @@ import (
 
 // batchFlags are what the command line of batch says.
 type batchFlags struct {
-	output  string
-	options *options
+	output      string
+	options     *options
+	environment *environmentFlags
 }
 
 func newBatch() *cobra.Command {
@@ -25,18 +26,20 @@ all cores and holds only a few lines at a time.
 
 A line is an object with the keys
   id                    any value; the result carries it
-  text                  what the model wrote
+  text                  what the model wrote, or
+  tokens                the same as an array of ["text", id]
   tool_parser, reasoning_parser
                         names of parsers, one at least
   tools, tool_choice    as in an OpenAI request
-  prompt                the rendered prompt or its end
+  prompt, prompt_tokens the rendered prompt or its end
   chat_template_kwargs, include_reasoning, special_tokens, response_template
   finish_reason         "stop" (default) or "length"
   stream                true: read the text as a stream
-  chunk                 characters in a chunk of the stream (0: all at once), or {"seed": K} for random ones
+  chunk                 characters, or tokens, in a chunk of the stream (0: all at once), or {"seed": K} for random ones
+  added_tokens          {"text": id}: the vocabulary of the model in place of --tokenizer
 Other keys are ignored. A result is
   {"id", "reasoning", "content", "tool_calls": [{"id", "name", "arguments"}], "segments": [...], "malformed"}
-where arguments is the argument text, and segments holds the same in the order of the text:
+with reasoning_tokens if the output comes as tokens; arguments is the argument text, and segments holds the same in the order of the text:
   {"type": "content" | "reasoning", "text"} or {"type": "tool_call", "index"}.
 
 A line that cannot be read is reported and becomes {"id", "error": "line 7: ..."}; the others go on, and the exit status
@@ -47,10 +50,15 @@ is 1 at the end. A run with --output that was broken off goes on where it stoppe
 	command.Flags().SortFlags = false
 	command.Flags().StringVarP(&f.output, "output", "o", "", "write the results to `FILE`, after those that are in it already")
 	f.options = addOptions(command)
+	f.environment = addEnvironment(command)
 	return command
 }
 
 func (f *batchFlags) run(command *cobra.Command, arguments []string) (err error) {
+	environment, err := f.environment.read()
+	if err != nil {
+		return err
+	}
 	in, name, err := input(command, arguments)
 	if err != nil {
 		return err
@@ -71,7 +79,7 @@ func (f *batchFlags) run(command *cobra.Command, arguments []string) (err error)
 		}
 		out = file
 	}
-	more, err := pipeline(lines, out, f.options, func(problem string) {
+	more, err := pipeline(lines, out, f.options, environment, func(problem string) {
 		bar.clear()
 		fmt.Fprintf(command.ErrOrStderr(), "parlance: %s\n", problem)
 	})

@@ -66,11 +66,10 @@ Only the writing of chunks that have been cut before is measured; the best of se
 type workload struct {
 	Name string `json:"name"`
 	conformance.Line
-	Given  *string `json:"text"`
-	Unit   string  `json:"unit"`
-	Repeat int     `json:"repeat"`
-	Prefix string  `json:"prefix"`
-	Suffix string  `json:"suffix"`
+	Unit   string `json:"unit"`
+	Repeat int    `json:"repeat"`
+	Prefix string `json:"prefix"`
+	Suffix string `json:"suffix"`
 
 	prepared conformance.Prepared
 }
@@ -88,13 +87,13 @@ func loadWorkloads(file string) ([]*workload, error) {
 	if len(raw) == 0 {
 		return nil, fmt.Errorf("%s: expected workloads, found none", file)
 	}
-	var tools conformance.ToolCache
+	var environment conformance.Environment
 	var out []*workload
 	for i, value := range raw {
 		w := new(workload)
 		err := conformance.Decode(value, w)
 		if err == nil {
-			err = w.prepare(&tools)
+			err = w.prepare(&environment)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: workload %d (%s): %w", file, i+1, w.Name, err)
@@ -104,21 +103,23 @@ func loadWorkloads(file string) ([]*workload, error) {
 	return out, nil
 }
 
-func (w *workload) prepare(tools *conformance.ToolCache) (err error) {
+func (w *workload) prepare(e *conformance.Environment) (err error) {
 	switch {
-	case w.Given != nil && w.Unit != "":
+	case w.Tokens != nil:
+		return errors.New("tokens: expected text, or unit with repeat, in their place")
+	case w.Text != nil && w.Unit != "":
 		return errors.New("expected text or unit, found both")
-	case w.Given != nil:
-		w.Text = *w.Given
+	case w.Text != nil:
 	case w.Unit == "" || w.Repeat <= 0:
 		return errors.New("expected text, or unit with repeat, found neither")
 	default:
-		w.Text = w.Prefix + strings.Repeat(w.Unit, w.Repeat) + w.Suffix
+		text := w.Prefix + strings.Repeat(w.Unit, w.Repeat) + w.Suffix
+		w.Text = &text
 	}
-	if w.Text == "" {
+	if *w.Text == "" {
 		return errors.New("text: expected some text, found none")
 	}
-	w.prepared, err = w.Prepare(tools)
+	w.prepared, err = w.Prepare(e)
 	return err
 }
 
@@ -144,7 +145,7 @@ const (
 func (w *workload) measure() measure {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	var chunks [][]byte
-	for piece := range w.Chunk.Pieces(w.Text) {
+	for piece := range w.Chunk.Pieces(*w.Text) {
 		chunks = append(chunks, []byte(piece))
 	}
 	stream := best(func() time.Duration {
@@ -159,12 +160,12 @@ func (w *workload) measure() measure {
 	})
 	whole := best(func() time.Duration {
 		start := time.Now()
-		w.prepared.Parser.Parse(w.Text, w.prepared.Request, w.prepared.Finish)
+		w.prepared.Parser.Parse(*w.Text, w.prepared.Request, w.prepared.Finish)
 		return time.Since(start)
 	})
-	size := float64(len(w.Text))
+	size := float64(len(*w.Text))
 	return measure{
-		Name: w.Name, Bytes: len(w.Text), Chunks: len(chunks),
+		Name: w.Name, Bytes: len(*w.Text), Chunks: len(chunks),
 		NsPerChunk:       float64(stream.Nanoseconds()) / float64(len(chunks)),
 		MBPerSecond:      size / 1e6 / stream.Seconds(),
 		AllocsPerChunk:   w.allocations(chunks),

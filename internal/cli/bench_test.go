@@ -46,9 +46,9 @@ func TestShippedWorkloads(t *testing.T) {
 	sizes := map[string][]int{}
 	for _, w := range workloads {
 		name := w.ToolParser + w.ReasoningParser
-		sizes[name] = append(sizes[name], len(w.Text))
-		m := w.prepared.Parser.Parse(w.Text, w.prepared.Request, w.prepared.Finish)
-		if strings.HasPrefix(w.Name, "call ") && (len(m.Calls) != 1 || m.Content != "" || len(m.Calls[0].Arguments) < len(w.Text)*9/10) {
+		sizes[name] = append(sizes[name], len(*w.Text))
+		m := w.prepared.Parser.Parse(*w.Text, w.prepared.Request, w.prepared.Finish)
+		if strings.HasPrefix(w.Name, "call ") && (len(m.Calls) != 1 || m.Content != "" || len(m.Calls[0].Arguments) < len(*w.Text)*9/10) {
 			t.Errorf("%s: expected one call, found %d and %.80q", w.Name, len(m.Calls), m.Content)
 		}
 	}

@@ -15,6 +15,8 @@ type checkFlags struct {
 	splits  int
 	command string
 	only    string
+
+	environment *environmentFlags
 }
 
 func newCheck() *cobra.Command {
@@ -38,6 +40,7 @@ started once, through the shell, and is asked for everything but the cuts at giv
 	command.Flags().IntVar(&f.splits, "splits", 20, "how many random splits each case is run in")
 	command.Flags().StringVar(&f.only, "only", "", "run the cases whose id holds `TEXT`")
 	command.Flags().StringVar(&f.command, "command", "", "the `PROGRAM` with its arguments that runs the cases")
+	f.environment = addEnvironment(command)
 	return command
 }
 
@@ -52,8 +55,15 @@ func (f *checkFlags) run(command *cobra.Command, paths []string) error {
 	if cases = f.chosen(cases); len(cases) == 0 {
 		return fmt.Errorf("--only: expected a part of the id of some case, found %q in none", f.only)
 	}
-	var implementation conformance.Implementation = conformance.Library{}
+	environment, err := f.environment.read()
+	if err != nil {
+		return err
+	}
+	var implementation conformance.Implementation = conformance.Library{Environment: environment}
 	if f.command != "" {
+		if f.environment.given() {
+			return usagef("expected --command alone, or --tokenizer, found both: the other program knows its vocabulary itself")
+		}
 		implementation = &conformance.Command{Line: f.command}
 	}
 	out := bufio.NewWriter(command.OutOrStdout())

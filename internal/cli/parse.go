@@ -31,6 +31,7 @@ type parseFlags struct {
 	trace            bool
 	json             bool
 	options          *options
+	environment      *environmentFlags
 }
 
 func newParse() *cobra.Command {
@@ -67,6 +68,7 @@ what becomes certain with each piece, --trace what became of every byte.`,
 	flags.BoolVar(&f.trace, "trace", false, "show each span of the input and what became of it")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	f.options = addOptions(command)
+	f.environment = addEnvironment(command)
 	complete(command, "tool-call-parser", parlance.ToolNames)
 	complete(command, "reasoning-parser", parlance.ReasoningNames)
 	complete(command, "tool-choice", func() []string { return []string{"auto", "none", "required"} })
@@ -143,7 +145,11 @@ func (f *parseFlags) prepare() (parser *parlance.Parser, r parlance.Request, err
 	if f.tool == "" && f.reasoning == "" {
 		return nil, r, usagef("expected --tool-call-parser or --reasoning-parser, found neither (parlance formats lists the names)")
 	}
-	if parser, err = parlance.Lookup(f.tool, f.reasoning); err != nil {
+	environment, err := f.environment.read()
+	if err != nil {
+		return nil, r, err
+	}
+	if parser, err = environment.Parser(f.tool, f.reasoning); err != nil {
 		return nil, r, err
 	}
 	if f.template != "" {

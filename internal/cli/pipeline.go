@@ -30,7 +30,7 @@ type job struct {
 
 // pipeline sorts the lines on all cores and writes the results in their order. report is told of each bad line, in order.
 // bad is their number; the error is one of reading or writing.
-func pipeline(lines *lineReader, out io.Writer, o *options, report func(problem string)) (bad int, err error) {
+func pipeline(lines *lineReader, out io.Writer, o *options, e *conformance.Environment, report func(problem string)) (bad int, err error) {
 	cores := runtime.GOMAXPROCS(0)
 	todo := make(chan *job, cores*linesInFlight)
 	order := make(chan *job, cores*linesInFlight)
@@ -60,7 +60,7 @@ func pipeline(lines *lineReader, out io.Writer, o *options, report func(problem 
 			}
 		}
 	})
-	sorter := &sorter{options: o}
+	sorter := &sorter{options: o, environment: e}
 	for range cores {
 		workers.Go(func() {
 			for j := range todo {
@@ -99,8 +99,8 @@ func pipeline(lines *lineReader, out io.Writer, o *options, report func(problem 
 
 // sorter turns lines into results. Any number of goroutines may use it at once.
 type sorter struct {
-	options *options
-	tools   conformance.ToolCache
+	options     *options
+	environment *conformance.Environment
 }
 
 func (s *sorter) sort(j *job) {
@@ -124,23 +124,17 @@ func (s *sorter) result(data []byte) (id jsontext.Value, r *conformance.Result, 
 			err = fmt.Errorf("this is a mistake in parlance, please report it with the line: %v", cause)
 		}
 	}()
-	line := struct {
-		conformance.Line
-		Text *string `json:"text"`
-	}{}
+	var line conformance.Line
 	if err := conformance.Decode(data, &line); err != nil {
 		return lineID(data), nil, err
 	}
 	id = compactID(line.ID)
-	if line.Text == nil {
-		return id, nil, fmt.Errorf("text: expected a string, found nothing")
-	}
-	prepared, err := line.Prepare(&s.tools)
+	prepared, err := line.Prepare(s.environment)
 	if err != nil {
 		return id, nil, err
 	}
 	s.options.apply(&prepared.Request)
-	return id, conformance.NewResult(id, prepared.Sort(*line.Text, line.Stream, line.Chunk)), nil
+	return id, prepared.Result(id, line.Stream, line.Chunk), nil
 }
 
 // budget bounds what is in use.

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/parlance-llm/parlance/conformance"
+	"github.com/parlance-llm/parlance/vocabulary"
+)
+
+// environmentFlags are the flags for what a whole run knows of its model.
+type environmentFlags struct {
+	tokenizer string
+}
+
+func addEnvironment(command *cobra.Command) *environmentFlags {
+	f := &environmentFlags{}
+	command.Flags().StringVar(&f.tokenizer, "tokenizer", "", "the `FOLDER` with the model's tokenizer; it says which markers are tokens, and chooses among dialects")
+	if err := command.MarkFlagDirname("tokenizer"); err != nil {
+		panic("cli: " + err.Error()) // the flag has just been added
+	}
+	return f
+}
+
+func (f *environmentFlags) given() bool { return f.tokenizer != "" }
+
+// read reads what the flags name.
+func (f *environmentFlags) read() (e *conformance.Environment, err error) {
+	e = &conformance.Environment{}
+	if f.tokenizer != "" {
+		if e.Vocabulary, err = vocabulary.Load(f.tokenizer); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}

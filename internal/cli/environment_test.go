@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// tokenizer makes a folder with a tokenizer that has some added tokens.
+func tokenizer(t *testing.T, added string) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "some-model")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "added_tokens.json"), []byte(added), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func TestTokenizer(t *testing.T) {
+	folder := tokenizer(t, `{"<tool_call>": 7, "</tool_call>": 8, "<tool_calls:x1>": 9, "</tool_calls:x1>": 10}`)
+	lacking := "cannot be used with the tokenizer of 'some-model': expected the tokens "
+
+	line := `{"tool_parser":"hermes","tokens":[["<tool_call>",1],["{\"name\":\"f\",\"arguments\":{}}",2]` + `]}` + "\n"
+	contains(t, good(t, line, "batch", "--tokenizer", folder), `"content":"<tool_call>{\"name\":`)
+	contains(t, good(t, line, "batch"), `"tool_calls":[{"id":"","name":"f"`)
+	contains(t, good(t, `{"reasoning_parser":"qwen3","tokens":[["a b",1],[" c",2],["</think>",3],["d",4]],"stream":true,"chunk":2}`, "batch"),
+		`{"id":null,"reasoning":"a b c","content":"d","tool_calls":[],"segments":[{"type":"reasoning","text":"a b c"},{"type":"content","text":"d"}],"malformed":false,"reasoning_tokens":2}`)
+
+	// In text alone nothing can be forged, but the vocabulary gives the suffix and is asked for the markers needed.
+	contains(t, good(t, "<tool_calls:x1><tool_call:x1>f</tool_call:x1></tool_calls:x1>", "parse", "--tool-call-parser", "hy_v4", "--tokenizer", folder, "--json"), `"name":"f"`)
+	o := run(t, "x", "parse", "--reasoning-parser", "deepseek_r1", "--tokenizer", folder)
+	contains(t, o.complaints, "--tool-call-parser None and --reasoning-parser deepseek_r1 "+lacking+"<think>, </think>")
+	o = run(t, `{"id":1,"reasoning_parser":"deepseek_r1","text":"x"}`, "batch", "--tokenizer", folder)
+	contains(t, o.complaints, lacking)
+
+	cases := file(t, "cases.json", `[{"id": "a", "tool_parser": "hermes", "tokens": [["<tool_call>", 1], ["{\"name\":\"f\",\"arguments\":{}}", 2]], "want": {"content": "<tool_call>{\"name\":\"f\",\"arguments\":{}}"}}]`)
+	contains(t, good(t, "", "check", "--tokenizer", folder, cases), "1 passed, 0 failed")
+	o = run(t, "", "check", cases)
+	contains(t, o.out, "0 passed, 1 failed")
+	contains(t, o.out, "failed    whole, and in all 24 other ways")
+	o = run(t, "", "check", "--command", "cat", "--tokenizer", folder, cases)
+	contains(t, o.complaints, "expected --command alone, or --tokenizer, found both")
+	o = run(t, "x", "parse", "--tool-call-parser", "hermes", "--tokenizer", filepath.Join(folder, "missing"))
+	contains(t, o.complaints, "tokenizer: expected a folder with a tokenizer")
+}
