@@ -98,7 +98,7 @@ func (c *chunks) continuous(u generate.Usage) {
 
 // usage writes the counts. Only the last usage of a stream tells of the prompt's details.
 func (c *chunks) usage(u generate.Usage, last bool) []byte {
-	counts := c.handler.usage(u)
+	counts := c.handler.usage(u, c.request.Model.ReadsReasoning())
 	if !last {
 		counts.PromptDetails = nil
 	}

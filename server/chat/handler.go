@@ -60,8 +60,10 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.model, req.Model, err = h.Models.Resolve(ctx, req.model)
-	return req, err
+	if req.Model, err = h.Models.Resolve(ctx, req.Model.Name); err != nil {
+		return nil, err
+	}
+	return req, h.checkLimits(req)
 }
 
 // ignore forgets that a client has gone.
@@ -74,7 +76,7 @@ type head struct {
 }
 
 func (h *Handler) head(r *Request) head {
-	return head{id: generate.NewID("chatcmpl-"), model: r.model, created: time.Now().Unix()}
+	return head{id: generate.NewID("chatcmpl-"), model: r.Model.Name, created: time.Now().Unix()}
 }
 
 // stream answers with a stream. Nothing is sent before the engine's first piece, so that what only the engine finds wrong

@@ -14,8 +14,6 @@ import (
 // Request is a request of this interface: what is generated, and how it is shown.
 type Request struct {
 	generate.Request
-	model string // as the client names it
-
 	includeUsage, continuousUsage bool
 	tokenIDs                      bool
 	tokensAsIDs                   bool
@@ -63,7 +61,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 	if h.Settings.ExcludeTools && r.ToolChoice.Mode == generate.ToolChoiceNone {
 		r.Tools = nil
 	}
-	return r, h.checkLimits(r, o)
+	return r, nil
 }
 
 // checkStreamOptions: options of a stream need one.
@@ -139,7 +137,7 @@ func (h *Handler) checkTemplate(o *body.Object) error {
 // readFields reads the fields that are neither tools nor sampling. It gives the template arguments of the request.
 func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
 	if model := o.String("model"); model != nil {
-		r.model = *model
+		r.Model.Name = *model
 	}
 	if o.Require("messages") {
 		r.Messages = o.Array("messages")
@@ -210,7 +208,7 @@ func (r *Request) readEcho(o *body.Object) {
 }
 
 // checkLimits: what the server limits, and what needs a parser that can.
-func (h *Handler) checkLimits(r *Request, o *body.Object) error {
+func (h *Handler) checkLimits(r *Request) error {
 	s := h.Settings
 	if s.MaxTools > 0 && len(r.Tools) > s.MaxTools {
 		return apierror.Invalidf("tools", "expected at most %d tools, found %d", s.MaxTools, len(r.Tools))
@@ -234,7 +232,7 @@ func (h *Handler) checkLimits(r *Request, o *body.Object) error {
 	if r.N > s.MaxChoices {
 		return apierror.Invalidf("n", "n must be at most %d, found %d", s.MaxChoices, r.N)
 	}
-	if parser := h.Generator.Parser; parser != nil && r.Template.ReasoningEffort == "none" {
+	if parser := r.Model.Parser; parser != nil && r.Template.ReasoningEffort == "none" {
 		if format, ok := parser.ReasoningFormat(); ok && format.Alone && len(format.Thinking) == 0 {
 			return apierror.Invalidf("reasoning_effort", "reasoning_effort=none is not supported: models of the format %s cannot switch their reasoning off", format.Name)
 		}

@@ -1,11 +1,13 @@
 package chat
 
 import (
+	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
 	"math"
 
 	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/body"
 	"github.com/parlance-llm/parlance/server/generate"
 )
 
@@ -39,30 +41,29 @@ type choice struct {
 }
 
 type message struct {
-	Role         string     `json:"role"`
-	Content      *string    `json:"content"`
-	Refusal      *string    `json:"refusal"`
-	Annotations  *string    `json:"annotations"`
-	Audio        *string    `json:"audio"`
-	FunctionCall *string    `json:"function_call"`
-	ToolCalls    []toolCall `json:"tool_calls,omitempty"`
-	reasoningFields
+	Role             string         `json:"role"`
+	Content          *string        `json:"content"`
+	Refusal          *string        `json:"refusal"`
+	Annotations      *string        `json:"annotations"`
+	Audio            *string        `json:"audio"`
+	FunctionCall     *string        `json:"function_call"`
+	ToolCalls        []toolCall     `json:"tool_calls,omitempty"`
+	Reasoning        jsontext.Value `json:"reasoning,omitzero"`
+	ReasoningContent jsontext.Value `json:"reasoning_content,omitzero"`
 }
 
-// reasoningFields are the fields that reasoning may stand in; which of them are there the server's flags say.
-type reasoningFields struct {
-	Reasoning        **string `json:"reasoning,omitzero"`
-	ReasoningContent **string `json:"reasoning_content,omitzero"`
-}
-
-func (s *Settings) reasoningFields(text *string) (f reasoningFields) {
+// setReasoning fills the fields that reasoning stands in; which of them are there the server's flags say.
+func (s *Settings) setReasoning(m *message, text string) {
+	value := jsontext.Value("null")
+	if text != "" {
+		value = body.Quote(nil, text)
+	}
 	if s.ReasoningField != "reasoning_content" {
-		f.Reasoning = &text
+		m.Reasoning = value
 	}
 	if s.ReasoningField != "reasoning" {
-		f.ReasoningContent = &text
+		m.ReasoningContent = value
 	}
-	return f
 }
 
 type toolCall struct {
@@ -95,28 +96,24 @@ type completionDetails struct {
 }
 
 // usage writes the counts. Tokens of reasoning are told wherever a reasoning parser is set, if it is 0 of them.
-func (h *Handler) usage(u generate.Usage) usageWhole {
+func (h *Handler) usage(u generate.Usage, reasoning bool) usageWhole {
 	out := usageWhole{Prompt: u.Prompt, Total: u.Prompt + u.Completion, Completion: u.Completion}
 	if h.Settings.PromptDetails {
 		out.PromptDetails = &promptDetails{Cached: u.Cached}
 	}
-	if h.readsReasoning() {
+	if reasoning {
 		out.CompletionDetails = &completionDetails{u.Reasoning}
 	}
 	return out
 }
 
-func (h *Handler) readsReasoning() bool {
-	return h.Generator.Parser != nil && h.Generator.Parser.ReasoningName() != ""
-}
-
 // hidden tells whether log probabilities and token ids are left out, since they would show what was thought.
-func (h *Handler) hidden(r *Request) bool { return !r.IncludeReasoning && h.Generator.Parser != nil }
+func (h *Handler) hidden(r *Request) bool { return !r.IncludeReasoning && r.Model.Parser != nil }
 
 // whole writes a whole answer.
 func (h *Handler) whole(r *Request, answers []*generate.Answer, u generate.Usage, head head) []byte {
 	out := completion{
-		ID: head.id, Object: "chat.completion", Created: head.created, Model: head.model, Usage: h.usage(u),
+		ID: head.id, Object: "chat.completion", Created: head.created, Model: head.model, Usage: h.usage(u, r.Model.ReadsReasoning()),
 		SystemFingerprint: optional(h.Settings.Fingerprint),
 	}
 	for _, answer := range answers {
@@ -130,7 +127,8 @@ func (h *Handler) whole(r *Request, answers []*generate.Answer, u generate.Usage
 
 func (h *Handler) choice(r *Request, a *generate.Answer) choice {
 	c := choice{Index: a.Choice, FinishReason: finishReason(&a.Finish, r.ToolChoice), StopReason: stopReason(&a.Finish)}
-	c.Message = message{Role: r.role, reasoningFields: h.Settings.reasoningFields(optional(a.Reasoning))}
+	c.Message.Role = r.role
+	h.Settings.setReasoning(&c.Message, a.Reasoning)
 	content := r.echo + a.Content
 	if content != "" || h.emptyContent(r, a) {
 		c.Message.Content = &content

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/internal/stops"
 	"github.com/parlance-llm/parlance/server/apierror"
 )
 
@@ -27,9 +28,11 @@ type Generation struct {
 	steps  chan result
 	done   sync.WaitGroup
 
-	left   int // choices that are not over
-	failed error
-	usages []Usage
+	left    int // choices that are not over
+	failed  error
+	usages  []Usage
+	began   bool
+	started time.Time
 }
 
 type result struct {
@@ -41,7 +44,7 @@ type result struct {
 var ErrWaiting = errors.New("the engine has not gone on yet")
 
 func newGeneration(ctx context.Context, g *Generator, r *Request, reading parlance.Request, e *engine.Request) *Generation {
-	generation := &Generation{generator: g, request: r, reading: reading, engine: e, steps: make(chan result), left: r.N, usages: make([]Usage, r.N)}
+	generation := &Generation{generator: g, request: r, reading: reading, engine: e, steps: make(chan result), left: r.N, usages: make([]Usage, r.N), started: time.Now()}
 	generation.ctx, generation.cancel = context.WithCancel(ctx)
 	return generation
 }
@@ -88,6 +91,10 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 			g.failed = FromEngine(r.err)
 			g.cancel()
 			return Step{}, g.failed
+		}
+		if !g.began {
+			g.began = true
+			g.observe(func(o Observer) { o.Began(g.request, time.Since(g.started)) })
 		}
 		g.usages[r.step.Choice] = r.step.Usage
 		if r.step.Finish != nil {
@@ -141,7 +148,7 @@ func (g *Generation) Answers() ([]*Answer, error) {
 
 // reads tells whether calls are read.
 func (g *Generation) reads() bool {
-	return g.reading.ToolChoice.Mode != ToolChoiceNone && g.generator.Parser != nil && g.generator.Parser.ToolName() != ""
+	return g.request.ToolChoice.Mode != ToolChoiceNone && g.request.Model.ReadsCalls()
 }
 
 func (g *Generation) observe(tell func(Observer)) {
@@ -159,7 +166,11 @@ func (g *Generation) choice(number int) error {
 	defer stream.Close()
 	c := &choice{generation: g, number: number, sorter: g.newSorter()}
 	if len(g.engine.Stop) < len(g.request.Stop) {
-		c.stops = newStops(g.request.Stop, g.request.IncludeStop)
+		set, err := stops.Compile(g.request.Stop)
+		if err != nil {
+			return apierror.Invalidf("stop", "%v", err)
+		}
+		c.stops = set.Matcher()
 	}
 	for {
 		piece, err := stream.Next()
@@ -184,7 +195,7 @@ func (g *Generation) newSorter() *sorter {
 	s.flagged = func(name, why string) {
 		g.observe(func(o Observer) { o.Flagged(g.request, name, why) })
 	}
-	if parser := g.generator.Parser; parser != nil {
+	if parser := g.request.Model.Parser; parser != nil {
 		s.stream = parser.Stream(g.reading)
 	}
 	return s
@@ -195,7 +206,7 @@ type choice struct {
 	generation *Generation
 	number     int
 	sorter     *sorter
-	stops      *stops // nil: the engine looks for the stop strings
+	stops      *stops.Matcher // nil: the engine looks for the stop strings
 	counter    counter
 }
 
@@ -213,13 +224,19 @@ func (c *choice) take(p engine.Piece) Step {
 	text := p.Text
 	if c.stops != nil {
 		var met string
-		if text, met = c.stops.write(text, p.Finish != ""); met != "" {
+		switch text, met = c.stops.Write(text); {
+		case met != "":
 			finish = Finish{Reason: engine.FinishStop, StopString: met}
+			if g.request.IncludeStop {
+				text += met
+			}
+		case p.Finish != "":
+			text += c.stops.Flush()
 		}
 	}
 	step.Deltas = c.sorter.write(text)
 	if finish.Reason != "" {
-		cut := finish.Reason != engine.FinishStop || finish.StopString != "" && !g.generator.isMarker(finish.StopString)
+		cut := finish.Reason != engine.FinishStop || finish.StopString != "" && !g.request.Model.isMarker(finish.StopString)
 		step.Deltas = append(step.Deltas, c.sorter.close(cut)...)
 		finish.Calls, finish.Cut = c.sorter.calls, c.sorter.cut
 		step.Finish = &finish

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/engine"
@@ -17,10 +17,6 @@ import (
 // Generator answers requests. Its fields are set once; any number of goroutines may then use it.
 type Generator struct {
 	Engine engine.Engine
-	// Parser sorts the text; nil leaves all of it content.
-	Parser *parlance.Parser
-	// AutoToolChoice: tool_choice auto is served. Forced calls need only a parser.
-	AutoToolChoice bool
 	// Renderer makes prompts of conversations.
 	Renderer Renderer
 	// Constrainer holds the model to forced calls, strict tools and response formats.
@@ -49,18 +45,22 @@ type Observer interface {
 	Invoked(r *Request, foundCall bool)
 	// Flagged: the model called a function that is not declared (undeclared), or not the one that was named (not_named).
 	Flagged(r *Request, name, why string)
+	// Widened: the constraint is wider than what was asked for.
+	Widened(r *Request, notes []string)
+	// Began: the first piece of the answer has come, after so long.
+	Began(r *Request, after time.Duration)
 	// Finished: a choice is over.
 	Finished(r *Request, f Finish, u Usage)
 }
 
-// Check tells what is wrong with a request that the interfaces share: whether the server was started with what its tool
+// check tells what is wrong with a request that the interfaces share: whether the server was started with what its tool
 // choice needs.
-func (g *Generator) Check(r *Request) error {
-	hasParser := g.Parser != nil && g.Parser.ToolName() != ""
+func (g *Generator) check(r *Request) error {
+	hasParser := r.Model.ReadsCalls()
 	switch choice := r.ToolChoice; {
-	case choice.Mode == ToolChoiceAuto && (!hasParser || !g.AutoToolChoice):
+	case choice.Mode == ToolChoiceAuto && (!hasParser || !r.Model.AutoToolChoice):
 		var missing []string
-		if !g.AutoToolChoice {
+		if !r.Model.AutoToolChoice {
 			missing = append(missing, "--enable-auto-tool-choice")
 		}
 		if !hasParser {
@@ -77,7 +77,7 @@ func (g *Generator) Check(r *Request) error {
 
 // Start checks a request, renders it and sends it to the engine. The Generation must be closed.
 func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) {
-	if err := g.Check(r); err != nil {
+	if err := g.check(r); err != nil {
 		return nil, err
 	}
 	prompt, conversation, err := g.Renderer.Render(ctx, r)
@@ -90,8 +90,8 @@ func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) 
 	}
 	request := g.engineRequest(r, prompt, conversation)
 	var state parlance.PromptState
-	if g.Parser != nil {
-		state = g.Parser.PromptState(reading)
+	if r.Model.Parser != nil {
+		state = r.Model.Parser.PromptState(reading)
 	}
 	constraint, notes, err := g.Constrainer.Constrain(r, state, g.Engine.Capabilities())
 	if err != nil {
@@ -99,7 +99,9 @@ func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) 
 	}
 	request.Constraint = constraint
 	generation := newGeneration(ctx, g, r, reading, request)
-	generation.Notes = notes
+	if generation.Notes = notes; len(notes) > 0 {
+		generation.observe(func(o Observer) { o.Widened(r, notes) })
+	}
 	generation.run()
 	return generation, nil
 }
@@ -133,7 +135,7 @@ func (g *Generator) reading(r *Request, prompt engine.Prompt) (parlance.Request,
 func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation *engine.Conversation) *engine.Request {
 	can := g.Engine.Capabilities()
 	e := &engine.Request{
-		ID: r.ID, Model: r.Model, Prompt: prompt, Conversation: conversation, Sampling: r.Sampling, MaxTokens: r.MaxTokens,
+		ID: r.ID, Model: r.Model.Upstream, Prompt: prompt, Conversation: conversation, Sampling: r.Sampling, MaxTokens: r.MaxTokens,
 		StopTokens: r.StopTokens, IncludeStop: r.IncludeStop, Logprobs: r.Logprobs, TopLogprobs: r.TopLogprobs,
 		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget, Extra: r.EngineParameter,
 		SpacesBetweenSpecialTokens: r.SpacesBetween,
@@ -141,44 +143,18 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 	if can.StopStrings == 0 || len(r.Stop) <= can.StopStrings {
 		e.Stop = r.Stop
 	}
-	if g.Parser == nil {
+	if r.Model.Parser == nil {
 		e.SkipSpecialTokens = r.SkipSpecial == nil || *r.SkipSpecial
 		return e
 	}
 	// The parser needs the markers, whatever the request says of special tokens (W44).
-	for _, format := range g.formats() {
+	for _, format := range r.Model.formats() {
 		e.PreservedTokens = append(e.PreservedTokens, format.Tokens...)
 		if format.SpacesBetweenSpecialTokens != nil {
 			e.SpacesBetweenSpecialTokens = format.SpacesBetweenSpecialTokens
 		}
 	}
 	return e
-}
-
-// formats are the formats of the parser's halves.
-func (g *Generator) formats() (formats []parlance.FormatInfo) {
-	if g.Parser == nil {
-		return nil
-	}
-	if info, ok := g.Parser.ToolFormat(); ok {
-		formats = append(formats, info)
-	}
-	if info, ok := g.Parser.ReasoningFormat(); ok {
-		formats = append(formats, info)
-	}
-	return formats
-}
-
-// isMarker tells whether a stop string is markup of the format: then the answer ended where the model would have gone on
-// with markup, and nothing was cut off.
-func (g *Generator) isMarker(stop string) bool {
-	stop = strings.TrimSpace(stop)
-	for _, format := range g.formats() {
-		if slices.Contains(format.Markers, stop) || stop == strings.TrimSpace(format.TurnEnd) {
-			return true
-		}
-	}
-	return false
 }
 
 // EngineRenderer renders by the engine's own route, or leaves it to an engine that takes only conversations.
@@ -200,7 +176,7 @@ func (e EngineRenderer) Render(ctx context.Context, r *Request) (engine.Prompt, 
 // Conversation is the conversation of a request as an engine takes it.
 func (r *Request) Conversation() (*engine.Conversation, error) {
 	c := &engine.Conversation{
-		Model: r.Model, ChatTemplateKwargs: r.Template.Kwargs, ReasoningEffort: r.Template.ReasoningEffort, Template: r.Template.Source,
+		Model: r.Model.Upstream, ChatTemplateKwargs: r.Template.Kwargs, ReasoningEffort: r.Template.ReasoningEffort, Template: r.Template.Source,
 		NoGenerationPrompt: r.Template.NoGenerationPrompt, ContinueFinalMessage: r.Template.ContinueFinalMessage,
 	}
 	var err error
@@ -246,4 +222,26 @@ func FromEngine(err error) error {
 		out.Message = "The engine refused the request"
 	}
 	return out
+}
+
+// Unconstrained leaves the model free, and says so where it should not be.
+type Unconstrained struct{}
+
+// Constrain implements Constrainer.
+func (Unconstrained) Constrain(r *Request, _ parlance.PromptState, can engine.Capabilities) (*engine.Constraint, []string, error) {
+	var notes []string
+	if r.ToolChoice.Forced() {
+		notes = append(notes, "tool_choice "+r.ToolChoice.Mode+" is not enforced: the model is not constrained")
+	}
+	f := r.ResponseFormat
+	if f == nil {
+		return nil, notes, nil
+	}
+	if !can.Takes(f.Dialect) {
+		return nil, nil, apierror.Invalidf(f.Param, "the engine takes no constraint of the kind %s", f.Dialect)
+	}
+	if r.ToolChoice.Mode != ToolChoiceNone {
+		return nil, append(notes, f.Param+" is not enforced beside tools"), nil
+	}
+	return &engine.Constraint{Dialect: f.Dialect, Text: f.Text, Choices: f.Choices}, notes, nil
 }

@@ -35,7 +35,7 @@ func nineAlphanumerics() string {
 // newCallID makes the id of a call that the model gave none: as the definition of the format says, so that the id fits
 // when the call comes back in a conversation; else any.
 func (g *Generation) newCallID(name string, number int) string {
-	if parser := g.generator.Parser; parser != nil {
+	if parser := g.request.Model.Parser; parser != nil {
 		if format, ok := parser.ToolFormat(); ok {
 			switch format.CallIDs {
 			case "9 alphanumerics":

@@ -3,7 +3,10 @@ package generate
 import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"slices"
+	"strings"
 
+	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/engine"
 )
 
@@ -13,8 +16,8 @@ type Request struct {
 	ID string
 	// Interface is the label of the interface in metrics: chat_completions, responses, messages.
 	Interface string
-	// Model is the model as the engine knows it; "" is the engine's first.
-	Model string
+	// Model is the model that answers.
+	Model Model
 
 	// Messages are the conversation, each a message of the Chat Completions interface as it was written. The other
 	// interfaces translate theirs into these.
@@ -47,6 +50,48 @@ type Request struct {
 	SpacesBetween   *bool
 	ResponseFormat  *ResponseFormat
 	EngineParameter map[string]jsontext.Value
+}
+
+// Model is a model that the server serves.
+type Model struct {
+	// Name stands in answers. Upstream is the engine's name for it; "" is the engine's first.
+	Name, Upstream string
+	// Parser sorts what the model writes; nil leaves all of it content.
+	Parser *parlance.Parser
+	// AutoToolChoice: tool_choice auto is served. Forced calls need only a parser.
+	AutoToolChoice bool
+}
+
+// ReadsReasoning tells whether a reasoning parser is set.
+func (m *Model) ReadsReasoning() bool { return m.Parser != nil && m.Parser.ReasoningName() != "" }
+
+// ReadsCalls tells whether a tool parser is set.
+func (m *Model) ReadsCalls() bool { return m.Parser != nil && m.Parser.ToolName() != "" }
+
+// formats are the formats of the parser's halves.
+func (m *Model) formats() (formats []parlance.FormatInfo) {
+	if m.Parser == nil {
+		return nil
+	}
+	if info, ok := m.Parser.ToolFormat(); ok {
+		formats = append(formats, info)
+	}
+	if info, ok := m.Parser.ReasoningFormat(); ok {
+		formats = append(formats, info)
+	}
+	return formats
+}
+
+// isMarker tells whether a stop string is markup of the format: then the answer ended where the model would have gone on
+// with markup, and nothing was cut off.
+func (m *Model) isMarker(stop string) bool {
+	stop = strings.TrimSpace(stop)
+	for _, format := range m.formats() {
+		if slices.Contains(format.Markers, stop) || stop == strings.TrimSpace(format.TurnEnd) {
+			return true
+		}
+	}
+	return false
 }
 
 // ToolChoice says which calls a request wants. Mode is auto, none, required or function, the last with a Name.
