@@ -1,8 +1,9 @@
 module github.com/parlance-llm/parlance
 
-go 1.27
+go 1.27.0
 
 require (
+	github.com/ardanlabs/jinja v1.12.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rs/cors v1.11.1
 	github.com/schollz/progressbar/v3 v3.19.1
