@@ -1,8 +1,9 @@
 module github.com/parlance-llm/parlance
 
-go 1.27
+go 1.27.0
 
 require (
+	github.com/ardanlabs/jinja v1.12.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
 	go.yaml.in/yaml/v3 v3.0.6
