@@ -106,6 +106,11 @@ func formatInfo(name string) FormatInfo {
 	if err != nil {
 		panic("parlance: a built-in definition is broken: " + err.Error())
 	}
+	return infoOf(d)
+}
+
+// infoOf is what a definition says.
+func infoOf(d *grammar.Definition) FormatInfo {
 	var own struct {
 		Grammar string
 		Respell map[string]string
