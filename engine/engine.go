@@ -131,6 +131,9 @@ func (s SpecialTokens) String() string {
 type Prompt struct {
 	Text   string
 	Tokens []int
+	// BOS is the text of the BOS that Text begins with, if it does and the one who rendered it knows. An engine that puts
+	// one in front of every text prompt, and cannot be asked not to, gets the prompt without it.
+	BOS string
 }
 
 // Conversation is what a chat template renders, in the shapes of the OpenAI Chat Completions API.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json/jsontext"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -29,6 +30,12 @@ type Options struct {
 	// of them (200 ms); it doubles, and an engine's own Retry-After counts instead, up to MaxRetryDelay (5 s).
 	Retries                   int
 	RetryDelay, MaxRetryDelay time.Duration
+	// Extra are further fields of every request for an answer, as in Request; skip_special_tokens for an engine of the
+	// generic kinds that knows it, say.
+	Extra map[string]jsontext.Value
+	// ReasoningParser says that the engine itself (vllm, sglang) was started with --reasoning-parser, and so lets constraints
+	// begin behind the thought.
+	ReasoningParser bool
 	// DefaultMaxTokens is the limit for a request without one where the engine neither goes to the end of the context by
 	// itself nor tells how long it is (4096).
 	DefaultMaxTokens int
@@ -44,7 +51,13 @@ type Options struct {
 
 // engines makes each engine under its name.
 var engines = map[string]func(Options) (Engine, error){
-	"replay": openReplay,
+	"replay":             openReplay,
+	"openai-completions": openCompletions,
+	"openai-chat":        openChat,
+	"vllm":               openVLLM,
+	"sglang":             openSGLang,
+	"llamacpp":           openLlamaCpp,
+	"ollama":             openOllama,
 }
 
 // Names are the names that Open knows, sorted.

@@ -9,8 +9,8 @@ import (
 
 // Stream is an answer while it arrives. It belongs to one goroutine; only Close may be called by another.
 type Stream interface {
-	// Next waits for the next piece. After the last one, which has a FinishReason, it answers io.EOF. Any other error is an
-	// *Error and ends the stream; what came before stands.
+	// Next waits for the next piece. One of them has a FinishReason; after it comes at most Usage. Then Next answers io.EOF.
+	// Any other error is an *Error and ends the stream; what came before stands.
 	Next() (Piece, error)
 	// Close ends the stream and, if it is not over, the engine's work on it. It may be called more than once and never fails
 	// for a reason that matters to the caller.

@@ -46,7 +46,7 @@ func (l *Library) Add(files fs.FS, where string) error {
 			return err
 		}
 		if want := strings.TrimSuffix(path.Base(name), ".yaml"); source.Format != want {
-			return source.fail(Position{1, 1}, "expected format: %s, the name of the file, found %s", want, source.Format)
+			return source.fail(source.given["format"], "expected format: %s, the name of the file, found %s", want, source.Format)
 		}
 		l.mutex.Lock()
 		_, exists := l.sources[source.Format]
@@ -56,7 +56,7 @@ func (l *Library) Add(files fs.FS, where string) error {
 		}
 		l.mutex.Unlock()
 		if exists {
-			return source.fail(Position{1, 1}, "the format %s exists already", source.Format)
+			return source.fail(source.given["format"], "the format %s exists already", source.Format)
 		}
 	}
 	return nil
@@ -94,10 +94,10 @@ func (l *Library) resolve(source *Source, through []string) (*Definition, error)
 		return source.Resolve(nil)
 	}
 	if slices.Contains(through, source.Extends) {
-		return nil, source.fail(Position{1, 1}, "extends: %s extends itself, through %s", source.Format, strings.Join(through, ", "))
+		return nil, source.fail(source.given["extends"], "extends: %s extends itself, through %s", source.Format, strings.Join(through, ", "))
 	}
 	if _, ok := l.sources[source.Extends]; !ok {
-		return nil, source.fail(Position{1, 1}, "extends: there is no format %s", source.Extends)
+		return nil, source.fail(source.given["extends"], "extends: there is no format %s", source.Extends)
 	}
 	base, err := l.definition(source.Extends, append(through, source.Format))
 	if err != nil {

@@ -74,7 +74,7 @@ func Compile(o Options) (p *Program, err error) {
 			panic(r)
 		}
 	}()
-	c := &compiler{options: o, graph: &graph{patterns: map[int]*grammar.Choice{}}, nodes: map[string]*Node{}, again: map[*Node]func(Mode) *Node{}, tables: map[string]*match.Table{}, inRun: map[int]int{}, values: map[*Node]int{}}
+	c := &compiler{options: o, graph: &graph{patterns: map[int]*grammar.Choice{}}, nodes: map[string]*Node{}, again: map[*Node]func(Mode) *Node{}, tables: map[string]*match.Table{}, inRun: map[int]int{}, values: map[*Node]int{}, closures: map[string]closure{}}
 	for _, token := range o.Tokens {
 		c.tokens = append(c.tokens, []byte(token))
 	}
@@ -97,6 +97,8 @@ type compiler struct {
 	tokens  [][]byte
 	inRun   map[int]int // by region of the call: the step of the loop of closers in a value
 	values  map[*Node]int
+	// closures are the closures made so far, by their places and their reach.
+	closures map[string]closure
 }
 
 // compose puts the halves together (notation §1.5) and builds the graph.
@@ -117,7 +119,7 @@ func (c *compiler) compose() {
 		g.halves = append(g.halves, tool)
 	}
 	g.halves = append(g.halves, root)
-	f, ok := g.build(outputOf(root.definition), context{half: root, region: outside})
+	f, ok := g.build(root.definition.Output(), context{half: root, region: outside})
 	if !ok {
 		g.fail(root, grammar.Position{}, "nothing of the output can be read with these halves")
 	}
@@ -271,7 +273,7 @@ func (c *compiler) table(literals []string, watch []match.Watch, search bool) *m
 	}
 	t, err := build(set, c.tokens)
 	if err != nil {
-		panic(unsayable{&grammar.Error{File: c.file(), Message: fmt.Sprintf("the markers %q: %v", literals, err)}})
+		c.fail(grammar.Position{}, "the markers %q: %v", literals, err)
 	}
 	c.tables[key] = t
 	return t
@@ -296,12 +298,16 @@ func (c *compiler) node(kind Kind, key string) (n *Node, made bool) {
 	return n, true
 }
 
+// fail refuses a definition.
+func (c *compiler) fail(at grammar.Position, format string, arguments ...any) {
+	panic(unsayable{&grammar.Error{File: c.file(), Position: at, Message: fmt.Sprintf(format, arguments...)}})
+}
+
 // ambiguous refuses a definition because of a text that can be read in two ways.
 func (c *compiler) ambiguous(a, b item, what string) {
 	one, two := &c.graph.steps[a.step], &c.graph.steps[b.step]
-	panic(unsayable{&grammar.Error{File: c.file(), Position: one.at, Message: fmt.Sprintf(
-		"ambiguous: %s can be read as %s in line %d and as %s in line %d, and no rule decides", what,
-		c.describe(one), one.at.Line, c.describe(two), two.at.Line)}})
+	c.fail(one.at, "ambiguous: %s can be read as %s in line %d and as %s in line %d, and no rule decides",
+		what, c.describe(one), one.at.Line, c.describe(two), two.at.Line)
 }
 
 func (c *compiler) describe(s *step) string {
