@@ -67,6 +67,8 @@ func members(text string, spans []sample.Span) string {
 			switch inner[0].Role {
 			case language.Raw:
 				value = toolschema.Quote(written)
+			case language.Laid:
+				value = toolschema.Quote(strings.TrimSuffix(strings.TrimPrefix(written, "\n"), "\n"))
 			case language.XML:
 				value = toolschema.Quote(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(written))
 			case language.JSON:

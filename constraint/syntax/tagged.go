@@ -38,8 +38,9 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 		} else if both, err := a.And(free); err == nil {
 			a = both
 		}
+		all := a
 		a = b.readAsString(a, read, t)
-		return Value{"string", true, b.layout(a, t, plain)}
+		return Value{"string", true, b.layout(a, t, plain && a == all)}
 	}
 	kinds := read.Kinds()
 	if kinds == schema.String || kinds == 0 && !t.JSON {
@@ -217,6 +218,10 @@ func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.No
 	if !t.Layout {
 		return &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, plain)}
 	}
+	if plain {
+		// Any text is right, so it does not matter which of its line breaks are layout.
+		return &language.Mark{Role: language.Laid, Inner: b.regular(a, t, true)}
+	}
 	part := func(expression string) *regular.Automaton {
 		found, err := regular.Match(expression)
 		if err == nil {
@@ -231,7 +236,7 @@ func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.No
 	}
 	line := language.Text("\n")
 	return language.Any(
-		language.Join(line, &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, plain)}, line),
+		language.Join(line, &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, false)}, line),
 		raw(part(`(?:[^\n](?:.*[^\n])?)?`)),
 		language.Join(line, raw(part(`.*[^\n]`))),
 		language.Join(raw(part(`[^\n].*`)), line))

@@ -112,10 +112,10 @@ func (w *walker) free(forced language.Node) language.Node {
 	for _, trigger := range triggers {
 		if rest := tags[trigger]; len(rest) > 0 {
 			f.Tags = append(f.Tags, language.Tag{Begin: trigger, Rest: language.Any(rest...)})
+			all = append(all, trigger)
 		} else {
 			excludes = append(excludes, trigger) // another way to begin a call, which a writer would not choose
 		}
-		all = append(all, trigger)
 	}
 	for _, text := range excludes {
 		if !slices.ContainsFunc(all, func(other string) bool { return strings.Contains(text, other) }) {
