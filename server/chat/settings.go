@@ -11,6 +11,7 @@ import (
 
 	"github.com/parlance-llm/parlance/server/generate"
 	"github.com/parlance-llm/parlance/server/models"
+	"github.com/parlance-llm/parlance/server/sampling"
 )
 
 // Settings are what the server's flags say of the interface.
@@ -28,8 +29,9 @@ type Settings struct {
 	ForceUsage, PromptDetails, Metrics bool
 	// TokensAsIDs: log probabilities name tokens as token_id:N.
 	TokensAsIDs bool
-	// MaxStopStrings, MaxChoices, MaxTools and MaxSchemaDepth limit a request.
-	MaxStopStrings, MaxChoices, MaxTools, MaxSchemaDepth int
+	// Limits, MaxTools and MaxSchemaDepth limit a request.
+	Limits                   sampling.Limits
+	MaxTools, MaxSchemaDepth int
 	// BodyLimit is the largest body in bytes.
 	BodyLimit int64
 	// KeepAlive is how long a stream may be idle before a comment is sent; 0 sends none. WriteTimeout is how long one write

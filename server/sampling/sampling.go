@@ -1,14 +1,29 @@
-package chat
+// Package sampling reads the fields of a request that say how tokens are chosen and when they end, which the interfaces of
+// OpenAI have in common, and checks their values as the engine would.
+package sampling
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/body"
+	"github.com/parlance-llm/parlance/server/generate"
 )
 
-// readSampling reads what goes to the engine.
-func (r *Request) readSampling(o *body.Object) {
+// Limits are what the server limits.
+type Limits struct{ StopStrings, Choices int }
+
+// Fields are the fields of one request that Check needs beside those that went into the request.
+type Fields struct {
+	// TokensAsIDs: log probabilities name tokens by their ids.
+	TokensAsIDs bool
+	noTokens    bool // a limit of no tokens was asked for
+	beams       bool
+}
+
+// Read reads the fields into a request. Log probabilities are not among them, since interfaces differ in those.
+func Read(o *body.Object, r *generate.Request) (f Fields) {
 	s := &r.Sampling
 	s.Temperature, s.TopP, s.MinP = o.Float("temperature"), o.Float("top_p"), o.Float("min_p")
 	s.PresencePenalty, s.FrequencyPenalty = o.Float("presence_penalty"), o.Float("frequency_penalty")
@@ -31,19 +46,26 @@ func (r *Request) readSampling(o *body.Object) {
 	s.BadWords = o.Strings("bad_words", false)
 	s.AllowedTokens = o.Ints("allowed_token_ids")
 	r.MaxTokens = set(whole(o.Int("max_completion_tokens")), set(whole(o.Int("max_tokens")), 0))
-	r.noTokens = r.MaxTokens == 0 && (o.Raw("max_completion_tokens") != nil || o.Raw("max_tokens") != nil)
+	f.noTokens = r.MaxTokens == 0 && (o.Raw("max_completion_tokens") != nil || o.Raw("max_tokens") != nil)
 	r.N = set(whole(o.Int("n")), 1)
 	r.Stop = o.Strings("stop", true)
 	r.StopTokens = o.Ints("stop_token_ids")
 	r.IncludeStop = set(o.Bool("include_stop_str_in_output"), false)
 	r.SkipSpecial = o.Bool("skip_special_tokens")
 	r.SpacesBetween = o.Bool("spaces_between_special_tokens")
-	r.Logprobs = set(o.Bool("logprobs"), false)
-	r.TopLogprobs = set(whole(o.Int("top_logprobs")), 0)
 	r.TokenIDs = set(o.Bool("return_token_ids"), false)
-	r.tokensAsIDs = set(o.Bool("return_tokens_as_token_ids"), false)
+	f.TokensAsIDs = set(o.Bool("return_tokens_as_token_ids"), false)
 	r.ThinkingBudget = whole(o.Int("thinking_token_budget"))
-	r.beams = set(o.Bool("use_beam_search"), false)
+	f.beams = set(o.Bool("use_beam_search"), false)
+	return f
+}
+
+// set is a value, or what holds where there is none.
+func set[T any](value *T, otherwise T) T {
+	if value == nil {
+		return otherwise
+	}
+	return *value
 }
 
 func whole(n *int64) *int {
@@ -54,8 +76,17 @@ func whole(n *int64) *int {
 	return &m
 }
 
-// checkSampling checks the values of the sampling, as the engine would.
-func (r *Request) checkSampling() error {
+// Check checks the values. thinking_token_budget -1 becomes no limit.
+func (f Fields) Check(r *generate.Request, limits Limits) error {
+	if len(r.Stop) > limits.StopStrings {
+		return apierror.Invalidf("stop", "expected at most %d stop strings, found %d", limits.StopStrings, len(r.Stop))
+	}
+	if slices.Contains(r.Stop, "") {
+		return apierror.Invalidf("stop", "stop cannot contain an empty string.")
+	}
+	if r.N > limits.Choices {
+		return apierror.Invalidf("n", "n must be at most %d, found %d", limits.Choices, r.N)
+	}
 	s := &r.Sampling
 	within := func(name string, value *float64, low, high float64, open bool) error {
 		if value == nil || *value <= high && (*value > low || *value == low && !open) {
@@ -80,7 +111,7 @@ func (r *Request) checkSampling() error {
 		}
 	}
 	switch {
-	case r.beams:
+	case f.beams:
 		return apierror.Invalidf("use_beam_search", "beam search is not available: engines give it no stream to read")
 	case r.N < 1:
 		return apierror.Invalidf("n", "n must be at least 1, got %d.", r.N)
@@ -88,7 +119,7 @@ func (r *Request) checkSampling() error {
 		return apierror.Invalidf("n", "n must be 1 when using greedy sampling, got %d.", r.N)
 	case s.TopK != nil && *s.TopK < -1:
 		return apierror.Invalidf("top_k", "top_k must be 0 or -1 (disable), or at least 1, got %d.", *s.TopK)
-	case r.MaxTokens < 0 || r.noTokens:
+	case r.MaxTokens < 0 || f.noTokens:
 		return apierror.Invalidf("max_tokens", "max_tokens must be at least 1, got %d.", r.MaxTokens)
 	case s.MinTokens < 0:
 		return apierror.Invalidf("min_tokens", "min_tokens must be greater than or equal to 0, got %d.", s.MinTokens)
