@@ -55,7 +55,8 @@ type FormatInfo struct {
 	// the format has no calls, or leaves it open. StructuralTag is the name that engines have for the syntax, if any.
 	ForcedCalls   string `json:"forced_calls,omitzero"`
 	StructuralTag string `json:"structural_tag,omitzero"`
-	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
+	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message", "per_message from 1" or
+	// "9 alphanumerics".
 	CallIDs string `json:"call_ids,omitzero"`
 	// Alone: the format goes together with no half of another.
 	Alone bool `json:"alone,omitzero"`
