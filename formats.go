@@ -50,7 +50,8 @@ type FormatInfo struct {
 	// the format has no calls, or leaves it open. StructuralTag is the name that engines have for the syntax, if any.
 	ForcedCalls   string `json:"forced_calls,omitzero"`
 	StructuralTag string `json:"structural_tag,omitzero"`
-	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
+	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message", "per_message from 1" or
+	// "9 alphanumerics".
 	CallIDs string `json:"call_ids,omitzero"`
 	// Alone: the format reads the whole output itself, whichever parser is named for its other half.
 	Alone bool `json:"alone,omitzero"`
@@ -109,6 +110,12 @@ func formatInfo(l *grammar.Library, name string) FormatInfo {
 	if err != nil {
 		panic("parlance: a built-in definition is broken: " + err.Error())
 	}
+	return infoOf(l, d)
+}
+
+// infoOf is what a definition says, as a library holds it.
+func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
+	name := d.Format
 	source := l.Source(name)
 	leads := func(half grammar.Half, parser string) bool { return slices.Contains(l.Find(half, parser), name) }
 	info := FormatInfo{

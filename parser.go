@@ -78,18 +78,6 @@ func (e *CombinationError) Error() string {
 	return fmt.Sprintf("--reasoning-parser %s and --tool-call-parser %s cannot be combined: each reads the whole output itself", e.Reasoning, e.Tool)
 }
 
-// Formats are the names of the formats whose grammars read the calls and the reasoning; "" for a half that was not
-// chosen. Some formats read both whatever is named for the other half.
-func (p *Parser) Formats() (tool, reasoning string) {
-	if p.toolHalf != nil {
-		tool = p.toolHalf.Format
-	}
-	if p.reasoningHalf != nil {
-		reasoning = p.reasoningHalf.Format
-	}
-	return tool, reasoning
-}
-
 // ToolName is the tool-parser name the parser was looked up with.
 func (p *Parser) ToolName() string { return p.tool }
 

@@ -118,10 +118,10 @@ func TestRegisterOverrides(t *testing.T) {
 func TestRegisterRefusesBroken(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "bad.yaml:1:1: expected a definition, found an empty file",
-		"format: other\ntool: [bad]\n":  "bad.yaml:1:1: expected format: bad, the name of the file, found other",
+		"format: other\ntool: [bad]\n":  "bad.yaml:1:9: expected format: bad, the name of the file, found other",
 		"format: bad\ntool: bad\n":      `bad.yaml:2:7: expected a list of texts, found "bad"`,
-		"format: bad\nextends: worse\n": "bad.yaml:1:1: extends: there is no format worse",
-		"format: bad\nextends: bad\n":   "bad.yaml:1:1: extends: bad extends itself",
+		"format: bad\nextends: worse\n": "bad.yaml:2:10: extends: there is no format worse",
+		"format: bad\nextends: bad\n":   "bad.yaml:2:10: extends: bad extends itself",
 		"format: bad\nsize: 3\n":        `bad.yaml:2:1: unknown key "size"; expected one of `,
 		"format: bad\n\tx: 3\n":         "bad.yaml:2:1: found ",
 		starFormat + "tool: [x]\n":      `the key "tool" is given twice`,
@@ -149,8 +149,10 @@ func TestCombinations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tool, reasoning := p.Formats(); tool != c.reads || reasoning != c.reads {
-			t.Errorf("%s, %s: read by %s and %s, want %s", c.tool, c.reasoning, tool, reasoning, c.reads)
+		tool, _ := p.ToolFormat()
+		reasoning, _ := p.ReasoningFormat()
+		if tool.Name != c.reads || reasoning.Name != c.reads {
+			t.Errorf("%s, %s: read by %s and %s, want %s", c.tool, c.reasoning, tool.Name, reasoning.Name, c.reads)
 		}
 	}
 	_, err := Lookup("openai", "kimi_k3")

@@ -56,7 +56,7 @@ func (l *Library) Over(files fs.FS, where string, override bool) (*Library, erro
 			return nil, err
 		}
 		if want := strings.TrimSuffix(path.Base(name), ".yaml"); source.Format != want {
-			return nil, source.fail(Position{1, 1}, "expected format: %s, the name of the file, found %s", want, source.Format)
+			return nil, source.fail(source.given["format"], "expected format: %s, the name of the file, found %s", want, source.Format)
 		}
 		if err := l.free(source); err != nil && !override {
 			return nil, err
@@ -80,12 +80,12 @@ func (l *Library) free(s *Source) error {
 		return nil
 	}
 	if other, taken := l.sources[s.Format]; taken {
-		return s.fail(Position{1, 1}, "expected a name for the format that is not taken, found %s, which is %s", s.Format, other.File)
+		return s.fail(s.given["format"], "expected a name for the format that is not taken, found %s, which is %s", s.Format, other.File)
 	}
 	for half, what := range [...]string{ToolHalf: "tool", ReasoningHalf: "reasoning"} {
 		for _, name := range s.names(Half(half)) {
 			if formats := l.Find(Half(half), name); len(formats) > 0 {
-				return s.fail(Position{1, 1}, "%s: expected a parser name that is not taken, found %s, which leads to %s", what, name, l.sources[formats[0]].File)
+				return s.fail(s.given[what], "%s: expected a parser name that is not taken, found %s, which leads to %s", what, name, l.sources[formats[0]].File)
 			}
 		}
 	}
@@ -167,15 +167,15 @@ func (l *Library) resolve(source *Source, through []string) (*Definition, error)
 func (l *Library) base(source *Source, through []string) (*Definition, error) {
 	if l.own[source.Extends] && source.Extends != source.Format {
 		if slices.Contains(through, source.Extends) {
-			return nil, source.fail(Position{1, 1}, "extends: %s extends itself, through %s", source.Format, strings.Join(through, ", "))
+			return nil, source.fail(source.given["extends"], "extends: %s extends itself, through %s", source.Format, strings.Join(through, ", "))
 		}
 		return l.definition(source.Extends, append(through, source.Format))
 	}
 	if l.below == nil || l.below.sources[source.Extends] == nil {
 		if source.Extends == source.Format {
-			return nil, source.fail(Position{1, 1}, "extends: %s extends itself", source.Format)
+			return nil, source.fail(source.given["extends"], "extends: %s extends itself", source.Format)
 		}
-		return nil, source.fail(Position{1, 1}, "extends: there is no format %s", source.Extends)
+		return nil, source.fail(source.given["extends"], "extends: there is no format %s", source.Extends)
 	}
 	return l.below.Definition(source.Extends)
 }
