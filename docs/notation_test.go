@@ -33,11 +33,12 @@ func blocks(page, language string) (found []string) {
 
 // compile reads and compiles a definition named example beside those that come with the library.
 func compile(definition string) error {
-	library, err := grammar.NewLibrary(formats.Files)
+	builtin, err := grammar.NewLibrary(formats.Files, "formats/")
 	if err != nil {
 		return err
 	}
-	if err := library.Add(fstest.MapFS{"example.yaml": {Data: []byte(definition)}}, ""); err != nil {
+	library, err := builtin.Over(fstest.MapFS{"example.yaml": {Data: []byte(definition)}}, "", false)
+	if err != nil {
 		return err
 	}
 	d, err := library.Definition("example")
@@ -148,7 +149,7 @@ func TestNotationIsComplete(t *testing.T) {
 	for _, codec := range grammar.Codecs {
 		named("codec", codec)
 	}
-	library, err := grammar.NewLibrary(formats.Files)
+	library, err := grammar.NewLibrary(formats.Files, "formats/")
 	if err != nil {
 		t.Fatal(err)
 	}
