@@ -28,6 +28,8 @@ type PromptState struct {
 	// Inside tells whether the output begins in a thought: as the prompt shows, else as the switch of the family and the
 	// chat-template arguments say.
 	Inside bool
+	// Off: thinking is switched off in a family whose switch decides (ruling 7), so that the output can open no thought.
+	Off bool
 }
 
 // PromptState tells where the answer to a request will begin. Only Prompt or PromptTokens, ChatTemplateKwargs and
@@ -44,6 +46,7 @@ func (p *Parser) PromptState(r Request) PromptState {
 	start := p.start(&r, compiled, tokens)
 	m := machine.New(compiled, machine.Options{})
 	state := PromptState{Prompt: [...]Thought{machine.Silent: ThoughtSilent, machine.Open: ThoughtOpen, machine.Over: ThoughtClosed}[m.Begin(start)]}
+	state.Off = start.Mode == program.Off
 	state.Inside = state.Prompt == ThoughtOpen || state.Prompt == ThoughtSilent && start.Inside && start.Mode == program.On && compiled.Start[program.On].Inside != nil
 	return state
 }
@@ -55,7 +58,7 @@ func (p *Parser) prompt(r *Request, compiled *program.Program, tokens bool) []ma
 		if r.Prompt == "" {
 			return nil
 		}
-		text := r.Prompt[library().Turn(r.Prompt, compiled.MessageOpener, nil):]
+		text := r.Prompt[p.library.Turn(r.Prompt, compiled.MessageOpener, nil):]
 		if !tokens {
 			return []machine.Piece{ordinary(text)}
 		}
@@ -67,7 +70,7 @@ func (p *Parser) prompt(r *Request, compiled *program.Program, tokens bool) []ma
 		return pieces
 	}
 	text, special := p.written(r.PromptTokens)
-	from := library().Turn(text, compiled.MessageOpener, p.boundary(special))
+	from := p.library.Turn(text, compiled.MessageOpener, p.boundary(special))
 	if !tokens {
 		return []machine.Piece{ordinary(text[from:])}
 	}

@@ -31,7 +31,6 @@ import (
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
 	"github.com/parlance-llm/parlance/server/parse"
-	"github.com/parlance-llm/parlance/server/sampling"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -103,13 +102,14 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 		Defaults:     s.defaults(),
 		ResponseRole: c.ResponseRole, ReasoningField: c.ReasoningField, ExcludeTools: c.ExcludeTools,
 		ForceUsage: c.ForceUsage, PromptDetails: c.PromptTokensDetails, Metrics: c.PerRequestMetrics, TokensAsIDs: c.ReturnTokensAsIDs,
-		Limits: s.limits(), MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth,
+		Limits:    s.limits(),
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
 	}
 }
 
-func (s *Server) limits() sampling.Limits {
-	return sampling.Limits{StopStrings: s.config.MaxStopStrings, Choices: s.config.MaxChoices}
+func (s *Server) limits() generate.Limits {
+	c := s.config
+	return generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth}
 }
 
 func (s *Server) defaults() generate.TemplateDefaults {

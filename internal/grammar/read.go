@@ -16,6 +16,7 @@ type Source struct {
 	Definition
 	respell  map[string]string
 	own      []*Rule
+	text     string              // of the grammar
 	given    map[string]Position // the keys of the file, and where their values stand
 	respells Position
 }
@@ -43,6 +44,12 @@ func Read(file string, data []byte) (*Source, error) {
 	}
 	return s, nil
 }
+
+// Grammar is the text of the grammar as the file has it.
+func (s *Source) Grammar() string { return s.text }
+
+// Respelled are the markers of the extended definition that are spelled otherwise, with their new spelling.
+func (s *Source) Respelled() map[string]string { return s.respell }
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
 
@@ -266,7 +273,7 @@ func (s *Source) grammarText(r *reader, node *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	s.own = rules
+	s.own, s.text = rules, node.Value
 	return nil
 }
 
@@ -328,7 +335,7 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		}),
 		"join":     text(&s.Join),
 		"unwrap":   texts(&s.Unwrap),
-		"ids":      text(&s.IDs, "per_conversation", "per_message", "9 alphanumerics"),
+		"ids":      text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
 		"keys":     text(&s.Keys, "sorted"),
 		"thoughts": text(&s.Thoughts, "content"),
 		"escapes":  text(&s.Escapes, "newlines"),

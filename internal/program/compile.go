@@ -119,7 +119,7 @@ func (c *compiler) compose() {
 		g.halves = append(g.halves, tool)
 	}
 	g.halves = append(g.halves, root)
-	f, ok := g.build(outputOf(root.definition), context{half: root, region: outside})
+	f, ok := g.build(root.definition.Output(), context{half: root, region: outside})
 	if !ok {
 		g.fail(root, grammar.Position{}, "nothing of the output can be read with these halves")
 	}

@@ -12,7 +12,7 @@ import (
 
 // read reads, resolves and compiles a definition file.
 func read(text string) error {
-	l, err := grammar.NewLibrary(fstest.MapFS{"example.yaml": {Data: []byte(text)}})
+	l, err := grammar.NewLibrary(fstest.MapFS{"example.yaml": {Data: []byte(text)}}, "formats/")
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func TestFaultsOfDefinitions(t *testing.T) {
 		{"key twice", "format: example\nformat: example", "2:1", `the key "format" is given twice`},
 		{"text for a list", "format: example\ntool: hermes", "2:7", `expected a list of texts, found "hermes"`},
 		{"list in a list", "format: example\ntool: [[a]]", "2:8", "expected a text, found a list"},
-		{"no such value", "format: example\nids: some", "2:6", `expected one of per_conversation, per_message, 9 alphanumerics, found "some"`},
+		{"no such value", "format: example\nids: some", "2:6", `expected one of per_conversation, per_message, per_message from 1, 9 alphanumerics, found "some"`},
 		{"no truth", "format: example\nalone: maybe", "2:8", `expected true or false, found "maybe"`},
 		{"unknown key below", "format: example\nthinking: {stat: inside}", "2:12", `unknown key "stat"; expected one of by_default, `},
 		{"grammar is a list", "format: example\ngrammar: [a]", "2:10", "expected the grammar as a block of text, found a list"},

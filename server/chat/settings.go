@@ -11,7 +11,6 @@ import (
 
 	"github.com/parlance-llm/parlance/server/generate"
 	"github.com/parlance-llm/parlance/server/models"
-	"github.com/parlance-llm/parlance/server/sampling"
 )
 
 // Settings are what the server's flags say of the interface.
@@ -29,9 +28,8 @@ type Settings struct {
 	ForceUsage, PromptDetails, Metrics bool
 	// TokensAsIDs: log probabilities name tokens as token_id:N.
 	TokensAsIDs bool
-	// Limits, MaxTools and MaxSchemaDepth limit a request.
-	Limits                   sampling.Limits
-	MaxTools, MaxSchemaDepth int
+	// Limits are what a request may ask for.
+	Limits generate.Limits
 	// BodyLimit is the largest body in bytes.
 	BodyLimit int64
 	// KeepAlive is how long a stream may be idle before a comment is sent; 0 sends none. WriteTimeout is how long one write

@@ -24,7 +24,7 @@ import (
 // Settings are what the server's flags say of the interface.
 type Settings struct {
 	ForceUsage, PromptDetails, TokensAsIDs bool
-	Limits                                 sampling.Limits
+	Limits                                 generate.Limits
 	BodyLimit                              int64
 	KeepAlive, WriteTimeout                time.Duration
 	// Fingerprint is the system fingerprint; "" is null.
@@ -123,7 +123,10 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*request, error) {
 	}
 	q.Model = generate.Model{Name: model.Name, Upstream: model.Upstream} // without its parser: nothing is parsed
 	q.ToolChoice.Mode, q.IncludeReasoning, q.Parallel = generate.ToolChoiceNone, true, true
-	return q, q.sampling.Check(&q.Request, h.Settings.Limits)
+	if err := h.Settings.Limits.Check(&q.Request); err != nil {
+		return nil, err
+	}
+	return q, q.sampling.Check()
 }
 
 // readPrompts reads the prompt: text, token ids, or a list of either.
