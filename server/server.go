@@ -27,6 +27,7 @@ import (
 	"github.com/parlance-llm/parlance/server/chat"
 	"github.com/parlance-llm/parlance/server/config"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
 )
@@ -105,6 +106,20 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 	}
 }
 
+// messagesSettings are the Messages interface's.
+func (s *Server) messagesSettings() messages.Settings {
+	c := s.config
+	return messages.Settings{
+		Defaults: s.defaults(), Limits: s.limits(), CacheDetails: c.PromptTokensDetails,
+		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout,
+	}
+}
+
+func (s *Server) limits() generate.Limits {
+	c := s.config
+	return generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth}
+}
+
 func (s *Server) defaults() generate.TemplateDefaults {
 	return generate.TemplateDefaults{Kwargs: s.config.TemplateKwargs, Efforts: s.config.EffortMap, TrustRequest: s.config.TrustRequestTemplate}
 }
@@ -132,6 +147,9 @@ func (s *Server) fingerprint(parser *parlance.Parser) string {
 func (s *Server) routes(parser *parlance.Parser) {
 	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: s.settings(parser), Logger: s.logger}
 	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
+	anthropic := &messages.Handler{Generator: s.generator, Models: s.models, Settings: s.messagesSettings(), Logger: s.logger}
+	s.generates("POST /v1/messages", anthropic, apierror.ShapeAnthropic)
+	s.serves("POST /v1/messages/count_tokens", http.HandlerFunc(anthropic.CountTokens), apierror.ShapeAnthropic)
 	s.operational()
 }
 
