@@ -25,12 +25,11 @@ import (
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/chat"
-	"github.com/parlance-llm/parlance/server/completions"
 	"github.com/parlance-llm/parlance/server/config"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
-	"github.com/parlance-llm/parlance/server/parse"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -107,6 +106,15 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 	}
 }
 
+// messagesSettings are the Messages interface's.
+func (s *Server) messagesSettings() messages.Settings {
+	c := s.config
+	return messages.Settings{
+		Defaults: s.defaults(), Limits: s.limits(), CacheDetails: c.PromptTokensDetails,
+		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout,
+	}
+}
+
 func (s *Server) limits() generate.Limits {
 	c := s.config
 	return generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth}
@@ -133,26 +141,6 @@ func (s *Server) fingerprint(parser *parlance.Parser) string {
 		return s.config.Fingerprint
 	}
 	return "vllm-" + Version + "-" + hash
-}
-
-// routes puts the interfaces on their paths.
-func (s *Server) routes(parser *parlance.Parser) {
-	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: s.settings(parser), Logger: s.logger}
-	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
-	s.serves("POST /v1/chat/completions/derender", http.HandlerFunc(chats.Derender), apierror.ShapeOpenAI)
-	s.serves("POST /tokenize", http.HandlerFunc(chats.Tokenize), apierror.ShapeOpenAI)
-	s.serves("POST /detokenize", http.HandlerFunc(chats.Detokenize), apierror.ShapeOpenAI)
-	if s.config.TokenizerInfo {
-		s.serves("GET /tokenizer_info", http.HandlerFunc(chats.TokenizerInfo), apierror.ShapeOpenAI)
-	}
-	parses := &parse.Handler{Models: s.models, BodyLimit: s.config.MaxBodySize}
-	s.serves("POST /v1/parse", parses, apierror.ShapeOpenAI)
-	s.serves("POST /v1/parse/stream", http.HandlerFunc(parses.Stream), apierror.ShapeOpenAI)
-	s.generates("POST /v1/completions", &completions.Handler{Generator: s.generator, Models: s.models, Settings: completions.Settings{
-		ForceUsage: s.config.ForceUsage, PromptDetails: s.config.PromptTokensDetails, TokensAsIDs: s.config.ReturnTokensAsIDs, Limits: s.limits(),
-		BodyLimit: s.config.MaxBodySize, KeepAlive: s.config.KeepAlive, WriteTimeout: s.config.WriteTimeout, Fingerprint: s.fingerprint(parser), MaxPrompts: 1024,
-	}}, apierror.ShapeOpenAI)
-	s.operational()
 }
 
 // Handler is everything that the server answers.
