@@ -89,7 +89,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 	for i := range out {
 		if !out[i].Raw {
 			inner := language.Node(&language.Mark{Role: language.JSON, Inner: out[i].Node})
-			if t.Layout {
+			if t.Layout || out[i].Kind != "null" || !kinds.Has(schema.String) { // beside strings null is read only as it stands
 				inner = language.Join(newline, inner, newline)
 			}
 			out[i].Node = inner
