@@ -46,18 +46,21 @@ type bound struct {
 //
 // The error is a *VocabularyError if the vocabulary lacks a marker that the format needs.
 func (p *Parser) Bind(v *vocabulary.Vocabulary) (*Parser, error) {
-	out := &Parser{tool: p.tool, reasoning: p.reasoning, programs: map[variant]*program.Program{}}
+	out := &Parser{library: p.library, tool: p.tool, reasoning: p.reasoning, programs: map[variant]*program.Program{}}
 	var err error
 	if p.toolHalf != nil {
-		if out.toolHalf, err = choose(grammar.ToolHalf, p.tool, v); err != nil {
+		if out.toolHalf, err = p.choose(grammar.ToolHalf, p.tool, v); err != nil {
 			return nil, err
 		}
 	}
 	if p.reasoningHalf != nil {
-		if out.reasoningHalf, err = choose(grammar.ReasoningHalf, p.reasoning, v); err != nil {
+		if out.reasoningHalf, err = p.choose(grammar.ReasoningHalf, p.reasoning, v); err != nil {
 			return nil, err
 		}
 		out.name = out.reasoningHalf.ReasoningName(p.reasoning)
+	}
+	if err := out.settle(); err != nil {
+		return nil, err
 	}
 	b := &bound{vocabulary: v, numbers: map[int]int{}}
 	out.bound = b
@@ -94,12 +97,11 @@ func (p *Parser) Vocabulary() *vocabulary.Vocabulary {
 
 // choose picks, of the formats that share a parser name, the one whose evidence the vocabulary holds. Most evidence
 // wins, then the order of the library.
-func choose(half grammar.Half, name string, v *vocabulary.Vocabulary) (*grammar.Definition, error) {
-	l := library()
+func (p *Parser) choose(half grammar.Half, name string, v *vocabulary.Vocabulary) (*grammar.Definition, error) {
 	var best *grammar.Definition
 	evidence := 0
-	for _, format := range l.Find(half, name) {
-		d, err := l.Definition(format)
+	for _, format := range p.library.Find(half, name) {
+		d, err := p.library.Definition(format)
 		if err != nil {
 			return nil, err
 		}

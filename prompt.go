@@ -58,7 +58,7 @@ func (p *Parser) prompt(r *Request, compiled *program.Program, tokens bool) []ma
 		if r.Prompt == "" {
 			return nil
 		}
-		text := r.Prompt[library().Turn(r.Prompt, compiled.MessageOpener, nil):]
+		text := r.Prompt[p.library.Turn(r.Prompt, compiled.MessageOpener, nil):]
 		if !tokens {
 			return []machine.Piece{ordinary(text)}
 		}
@@ -70,7 +70,7 @@ func (p *Parser) prompt(r *Request, compiled *program.Program, tokens bool) []ma
 		return pieces
 	}
 	text, special := p.written(r.PromptTokens)
-	from := library().Turn(text, compiled.MessageOpener, p.boundary(special))
+	from := p.library.Turn(text, compiled.MessageOpener, p.boundary(special))
 	if !tokens {
 		return []machine.Piece{ordinary(text[from:])}
 	}

@@ -278,8 +278,8 @@ func TestVocabularyGivesTheSuffix(t *testing.T) {
 // TestVocabularyLacksMarkers: every token that a definition says it needs is missed.
 func TestVocabularyLacksMarkers(t *testing.T) {
 	tried := 0
-	for _, name := range library().Formats() {
-		d, err := library().Definition(name)
+	for _, name := range Default().library().Formats() {
+		d, err := Default().library().Definition(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,8 @@ import (
 // Environment is what the inputs of one run share. It keeps what has been read or compiled once for all of them. Its
 // zero value is ready; it is not copied, and any number of goroutines may use it at once.
 type Environment struct {
+	// Registry holds the formats; nil is the default one.
+	Registry *parlance.Registry
 	// Vocabulary is that of the model; nil if nothing is known of it.
 	Vocabulary *vocabulary.Vocabulary
 
@@ -19,10 +21,17 @@ type Environment struct {
 	bound boundCache
 }
 
+func (e *Environment) registry() *parlance.Registry {
+	if e.Registry == nil {
+		return parlance.Default()
+	}
+	return e.Registry
+}
+
 // Parser looks up a parser by the names of its halves and binds it to the vocabulary, if one is known. The error is as
-// that of parlance.Lookup and of Parser.Bind.
+// that of Registry.Lookup and of Parser.Bind.
 func (e *Environment) Parser(tool, reasoning string) (*parlance.Parser, error) {
-	p, err := parlance.Lookup(tool, reasoning)
+	p, err := e.registry().Lookup(tool, reasoning)
 	if err != nil || e.Vocabulary == nil {
 		return p, err
 	}
@@ -34,7 +43,7 @@ func (e *Environment) parser(in *Input) (*parlance.Parser, error) {
 	if len(in.AddedTokens) == 0 {
 		return e.Parser(in.ToolParser, in.ReasoningParser)
 	}
-	p, err := parlance.Lookup(in.ToolParser, in.ReasoningParser)
+	p, err := e.registry().Lookup(in.ToolParser, in.ReasoningParser)
 	if err != nil {
 		return nil, err
 	}

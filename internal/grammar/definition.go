@@ -52,7 +52,7 @@ type Definition struct {
 	Thoughts string
 	// Escapes is "newlines" if written-out line breaks in the trays are real ones.
 	Escapes string
-	// Alone is true if the format cannot be combined with the other half of another format.
+	// Alone is true if the format always reads both halves itself, whichever parser is named for the other one.
 	Alone bool
 	// Slow tells why the format may miss the speed limits, where it may.
 	Slow string

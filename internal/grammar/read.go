@@ -16,6 +16,7 @@ type Source struct {
 	Definition
 	respell  map[string]string
 	own      []*Rule
+	text     string              // of the grammar
 	given    map[string]Position // the keys of the file, and where their values stand
 	respells Position
 }
@@ -43,6 +44,12 @@ func Read(file string, data []byte) (*Source, error) {
 	}
 	return s, nil
 }
+
+// Grammar is the text of the grammar as the file has it.
+func (s *Source) Grammar() string { return s.text }
+
+// Respelled are the markers of the extended definition that are spelled otherwise, with their new spelling.
+func (s *Source) Respelled() map[string]string { return s.respell }
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
 
@@ -266,7 +273,7 @@ func (s *Source) grammarText(r *reader, node *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	s.own = rules
+	s.own, s.text = rules, node.Value
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 // read reads, resolves and compiles a definition file.
 func read(text string) error {
-	l, err := grammar.NewLibrary(fstest.MapFS{"example.yaml": {Data: []byte(text)}})
+	l, err := grammar.NewLibrary(fstest.MapFS{"example.yaml": {Data: []byte(text)}}, "formats/")
 	if err != nil {
 		return err
 	}

@@ -3,23 +3,22 @@ package chat
 import (
 	"encoding/json/jsontext"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/body"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/sampling"
 )
 
 // Request is a request of this interface: what is generated, and how it is shown.
 type Request struct {
 	generate.Request
 	includeUsage, continuousUsage bool
-	tokenIDs                      bool
 	tokensAsIDs                   bool
 	echo                          string   // shown before the answer
 	allowed                       []string // the names of allowed_tools; nil allows all
-	noTokens, beams               bool
+	sampling                      sampling.Fields
 	role                          string
 }
 
@@ -42,7 +41,11 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 		}
 	}
 	kwargs := r.readFields(o)
-	r.readSampling(o)
+	r.sampling = sampling.Read(o, &r.Request)
+	r.Logprobs = set(o.Bool("logprobs"), false)
+	if top := o.Int("top_logprobs"); top != nil {
+		r.TopLogprobs = int(*top)
+	}
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
@@ -57,7 +60,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 	if h.Settings.ForceUsage && r.Stream {
 		r.includeUsage, r.continuousUsage = true, true
 	}
-	r.tokensAsIDs = r.tokensAsIDs || h.Settings.TokensAsIDs
+	r.tokensAsIDs = r.sampling.TokensAsIDs || h.Settings.TokensAsIDs
 	if h.Settings.ExcludeTools && r.ToolChoice.Mode == generate.ToolChoiceNone {
 		r.Tools = nil
 	}
@@ -205,37 +208,4 @@ func (r *Request) readEcho(o *body.Object) {
 		}
 		r.echo = strings.Join(texts, "\n")
 	}
-}
-
-// checkLimits: what the server limits, and what needs a parser that can.
-func (h *Handler) checkLimits(r *Request) error {
-	s := h.Settings
-	if s.MaxTools > 0 && len(r.Tools) > s.MaxTools {
-		return apierror.Invalidf("tools", "expected at most %d tools, found %d", s.MaxTools, len(r.Tools))
-	}
-	for i, tool := range r.Tools {
-		if depth := body.Depth(tool.Parameters); s.MaxSchemaDepth > 0 && depth > s.MaxSchemaDepth {
-			return apierror.Invalidf(fmt.Sprintf("tools.%d.function.parameters", i), "the schema of %q is nested %d deep, the limit is %d", tool.Name, depth, s.MaxSchemaDepth)
-		}
-	}
-	if f := r.ResponseFormat; f != nil && s.MaxSchemaDepth > 0 {
-		if depth := body.Depth(jsontext.Value(f.Text)); depth > s.MaxSchemaDepth {
-			return apierror.Invalidf(f.Param, "the schema is nested %d deep, the limit is %d", depth, s.MaxSchemaDepth)
-		}
-	}
-	if len(r.Stop) > s.MaxStopStrings {
-		return apierror.Invalidf("stop", "expected at most %d stop strings, found %d", s.MaxStopStrings, len(r.Stop))
-	}
-	if slices.Contains(r.Stop, "") {
-		return apierror.Invalidf("stop", "stop cannot contain an empty string.")
-	}
-	if r.N > s.MaxChoices {
-		return apierror.Invalidf("n", "n must be at most %d, found %d", s.MaxChoices, r.N)
-	}
-	if parser := r.Model.Parser; parser != nil && r.Template.ReasoningEffort == "none" {
-		if format, ok := parser.ReasoningFormat(); ok && format.Alone && len(format.Thinking) == 0 {
-			return apierror.Invalidf("reasoning_effort", "reasoning_effort=none is not supported: models of the format %s cannot switch their reasoning off", format.Name)
-		}
-	}
-	return r.checkSampling()
 }
