@@ -162,7 +162,7 @@ func TestAgreement(t *testing.T) {
 			}
 			random := rand.New(rand.NewPCG(1, 2))
 			for _, choice := range []parlance.ToolChoice{{Mode: "required"}, {Mode: "auto"}, {Mode: "function", Name: "search"}} {
-				agree(t, p, []byte(weather), Request{Tools: tools, ToolChoice: choice}, "", 40, random)
+				agree(t, p, []byte(weather), Request{Tools: tools, ToolChoice: choice}, "", 25, random)
 			}
 		})
 	}

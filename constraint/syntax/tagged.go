@@ -189,9 +189,9 @@ func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t Tagg
 		expression string
 	}{
 		{schema.Null, `(?i:null)`},
-		{schema.Integer | schema.Number, `\s*[-+]?[\p{Nd}_]*\.?[\p{Nd}_]*(?:[eE][-+]?[\p{Nd}_]+)?\s*`},
-		{schema.Boolean, `\s*(?:(?i:true|false)|[01])\s*`},
-		{schema.Object | schema.Array, `\s*[\[{(].*`},
+		{schema.Integer | schema.Number, regular.Blanks + `[-+]?[\p{Nd}_]*\.?[\p{Nd}_]*(?:[eE][-+]?[\p{Nd}_]+)?` + regular.Blanks},
+		{schema.Boolean, regular.Blanks + `(?:(?i:true|false)|[01])` + regular.Blanks},
+		{schema.Object | schema.Array, regular.Blanks + `[\[{(].*`},
 	} {
 		if kinds.Has(of.kind) && kinds.Has(schema.String) {
 			others = append(others, of.expression)

@@ -92,7 +92,7 @@ func (w *walker) frame() language.Node {
 		}
 		framed := language.Join(w.sequence(before, scene{}), text(inside))
 		// The prompt may have opened it. What begins like plain JSON would be read as a forced call, though (ruling 16).
-		if other, err := regular.Match(`\s*(?:[^\s{\[].*)?`); err == nil {
+		if other, err := regular.Match(regular.Blanks + `(?:[^\s\v\x{85}\p{Z}{\[].*)?`); err == nil {
 			if other, err = other.And(inside); err == nil {
 				return language.Any(framed, text(other))
 			}
@@ -216,9 +216,9 @@ func (w *walker) apart(text *language.Regular, trigger string) *language.Regular
 func (w *walker) otherwise(text *language.Regular, openers []string) *language.Regular {
 	var quoted []string
 	for _, opener := range openers {
-		quoted = append(quoted, strings.ReplaceAll(regular.Quote(opener), " ", `\s*`))
+		quoted = append(quoted, strings.ReplaceAll(regular.Quote(opener), " ", regular.Blanks))
 	}
-	begins, err := regular.Match(`\s*(?:` + strings.Join(quoted, "|") + ").*")
+	begins, err := regular.Match(regular.Blanks + `(?:` + strings.Join(quoted, "|") + ").*")
 	if err == nil {
 		if begins, err = begins.Not(); err == nil {
 			if both, err := text.Automaton.And(begins); err == nil {
