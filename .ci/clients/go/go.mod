@@ -1,0 +1,3 @@
+module github.com/parlance-llm/parlance/ci/clients/go
+
+go 1.24
