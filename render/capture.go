@@ -83,7 +83,11 @@ func (w *writer) word(h *half, e *grammar.Capture) bool {
 		if a.mode == missing {
 			return false
 		}
-		w.out = append(w.out, a.text...)
+		if a.mode == natural {
+			w.out = append(w.out, w.natural(a.name)...)
+		} else {
+			w.out = append(w.out, a.text...)
+		}
 		w.consumed++
 		return true
 	}

@@ -144,6 +144,9 @@ func (h *half) endsIn(w *writer, text string) bool {
 			return true
 		}
 	}
+	if !slices.ContainsFunc(h.closers, func(closer string) bool { return strings.Contains(text, w.fill(h, closer)) }) {
+		return false
+	}
 	starts := func(text string, markers []string) string {
 		for _, marker := range markers {
 			if marker = w.fill(h, marker); strings.HasPrefix(text, marker) {

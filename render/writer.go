@@ -76,6 +76,7 @@ const (
 	free    mode = iota // as the data are
 	missing             // not written
 	fixed               // written as the text
+	natural             // what the next item calls for
 )
 
 type pieceKind uint8
@@ -181,6 +182,9 @@ func (w *writer) misplaced() {
 }
 
 func (w *writer) fill(h *half, literal string) string {
+	if len(h.definition.Holes) == 0 {
+		return literal
+	}
 	for name := range h.definition.Holes {
 		literal = strings.ReplaceAll(literal, "{"+name+"}", w.suffix)
 	}
