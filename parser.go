@@ -14,7 +14,8 @@ type Parser struct {
 	tool, reasoning         string
 	toolHalf, reasoningHalf *grammar.Definition
 	name                    *grammar.ReasoningName
-	bound                   *bound // nil if nothing is known of a vocabulary
+	bound                   *bound            // nil if nothing is known of a vocabulary
+	template                *ResponseTemplate // nil if the grammar is not one's
 
 	mutex    sync.Mutex
 	programs map[variant]*program.Program
@@ -30,8 +31,14 @@ type variant struct {
 }
 
 func newParser(o *lookup) (*Parser, error) {
-	p := &Parser{tool: o.tool, reasoning: o.reasoning, programs: map[variant]*program.Program{}}
-	var err error
+	p := &Parser{tool: o.tool, reasoning: o.reasoning, template: o.template, programs: map[variant]*program.Program{}}
+	reads, err := o.readsTemplate()
+	if err != nil {
+		return nil, err
+	}
+	if !reads {
+		p.template = nil
+	}
 	if o.tool != "" {
 		if p.toolHalf, err = o.find(grammar.ToolHalf, o.tool); err != nil {
 			return nil, err
@@ -43,8 +50,31 @@ func newParser(o *lookup) (*Parser, error) {
 		}
 		p.name = p.reasoningHalf.ReasoningName(o.reasoning)
 	}
-	_, err = p.program(variant{})
+	if err := p.instantiate(o); err != nil {
+		return nil, err
+	}
+	if _, err = p.program(variant{}); err != nil && p.template != nil {
+		err = &TemplateError{Err: err}
+	}
 	return p, err
+}
+
+// instantiate gives the halves their grammar, if that comes from a template.
+func (p *Parser) instantiate(o *lookup) (err error) {
+	if p.toolHalf != nil {
+		if p.toolHalf, err = o.instantiate(p.toolHalf); err != nil {
+			return err
+		}
+	}
+	if p.reasoningHalf == nil {
+		return nil
+	}
+	if p.template != nil && p.toolHalf != nil { // the same template
+		p.reasoningHalf = p.toolHalf
+		return nil
+	}
+	p.reasoningHalf, err = o.instantiate(p.reasoningHalf)
+	return err
 }
 
 // ToolName is the tool-parser name the parser was looked up with.

@@ -62,7 +62,8 @@ var compiled sync.Map
 // Lookup gives the parser for a tool-parser name and a reasoning-parser name. Either may be "", but not both. The
 // formats are compiled on their first use and kept.
 //
-// The error is a *NameError for a name that is not known.
+// The error is a *NameError for a name that is not known, a *CombinationError for names that cannot be used together, and
+// a *TemplateError for hf and beam, which need LookupTemplate.
 func Lookup(tool, reasoning string) (*Parser, error) {
 	if tool == "" && reasoning == "" {
 		return nil, fmt.Errorf("expected the name of a tool parser or of a reasoning parser, found neither")
@@ -81,4 +82,5 @@ func Lookup(tool, reasoning string) (*Parser, error) {
 
 type lookup struct {
 	tool, reasoning string
+	template        *ResponseTemplate
 }

@@ -53,6 +53,11 @@ type Definition struct {
 	Escapes string
 	// Alone is true if the format cannot be combined with the other half of another format.
 	Alone bool
+	// From is "response_template" if the grammar comes at run time, from the response template of a checkpoint.
+	From string
+	// Regions is "closed" if inside a region nothing counts but its own closer, and outside a closer that belongs to no
+	// region is text.
+	Regions string
 	// Slow tells why the format may miss the speed limits, where it may.
 	Slow string
 }

@@ -337,9 +337,9 @@ func (p *parser) capture() (*Capture, error) {
 	case t.kind == tokenWord:
 		codec := &Codec{Position: t.position, Kind: t.text}
 		switch codec.Kind {
-		case "json", "python", "xml", "delimited":
+		case "json", "python", "xml", "delimited", "text":
 		default:
-			return nil, p.fail(t.position, "expected the codec json, python, delimited or xml, found %s", t)
+			return nil, p.fail(t.position, "expected the codec json, python, delimited, xml or text, found %s", t)
 		}
 		if err := p.advance(); err != nil {
 			return nil, err

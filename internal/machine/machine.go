@@ -110,11 +110,13 @@ type Machine struct {
 	// swallows: white space before the candidate is markup if the candidate is.
 	swallows bool
 
-	inWord   bool
-	word     []byte
-	quote    byte
-	captures [][]byte
-	captured []bool
+	inWord bool
+	// wordState is where the automaton of the word stands.
+	wordState int
+	word      []byte
+	quote     byte
+	captures  [][]byte
+	captured  []bool
 	// parted is the name that a pattern took out of a captured text, unsplit the whole of it (ruling 24).
 	parted, unsplit string
 
@@ -456,7 +458,7 @@ func (m *Machine) Held() int {
 	case m.node.Kind == program.Text || m.node.Kind == program.Gap:
 		n = m.node.Table.Hold(m.place, m.circumstances()) + len(m.gap)
 	case m.node.Kind == program.Value:
-		n += len(m.value.text)
+		n += len(m.value.text) + len(m.value.behind)
 	}
 	return n + len(m.trays.lead) + len(m.trays.behind[0]) + len(m.trays.behind[1])
 }

@@ -211,7 +211,7 @@ func (c *compiler) fillTail(n *Node, cl closure, region int, m Mode, h head) {
 		add(literal, c.fromTail(literal, set.sources[literal], m, h))
 	}
 	if it, ok := c.only(cl, stepWord); ok && n.Kind == Tail {
-		n.Words = &Word{Class: c.graph.steps[it.step].class}
+		n.Words = &Word{Class: c.graph.steps[it.step].class, Automaton: c.graph.steps[it.step].automaton}
 		n.Element = c.head(c.kernel(cl), h)
 	}
 	c.outerMarkers(region, m, func(literal string, s source, own bool) {

@@ -249,10 +249,10 @@ func (c *compiler) words(n *Node, cl closure, h head, set *edgeSet) {
 	s := &c.graph.steps[word.step]
 	inner := h
 	inner.again, inner.literal = "", false
-	n.Words = &Word{Class: s.class, Count: s.count, Edge: Edge{To: c.head(after, inner), Capture: s.capture}}
+	n.Words = &Word{Class: s.class, Count: s.count, Automaton: s.automaton, Edge: Edge{To: c.head(after, inner), Capture: s.capture}}
 	var rest []string
 	for _, literal := range set.literals {
-		if inClass(literal, s.class) {
+		if s.automaton == nil && inClass(literal, s.class) {
 			c.keyword(n, literal, c.fromHead(literal, set.sources[literal], h))
 			delete(set.sources, literal)
 			continue

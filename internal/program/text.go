@@ -61,7 +61,7 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 		case stepWord:
 			// A word may begin something only before the first text, where it is held until that is settled.
 			if n.OnText != nil && !s.inSet && n.Words == nil {
-				n.Words = &Word{Class: s.class}
+				n.Words = &Word{Class: s.class, Automaton: s.automaton}
 				n.Element = c.head(c.kernel(c.withoutTexts(cl)), head{phase: Candidate, mode: m})
 			}
 		case stepEcho:

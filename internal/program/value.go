@@ -15,7 +15,7 @@ func (c *compiler) value(it item, cl closure, h head) *Node {
 	if !made {
 		return n
 	}
-	spec := &ValueSpec{Kind: s.value, Args: h.args, AfterCall: c.afterText(h.call, h.mode)}
+	spec := &ValueSpec{Kind: s.value, Args: h.args, AfterCall: c.afterText(h.call, h.mode), TrimBefore: it.blank}
 	n.Value, n.Call, n.Capture = spec, h.call, s.capture
 	c.values[n] = it.step
 	inner := head{phase: InValue, mode: h.mode, marked: true, call: h.call, args: h.args, value: n}
@@ -62,6 +62,7 @@ func (c *compiler) ownClosers(set *edgeSet, step int, spec *ValueSpec, h head) {
 		}
 		for _, src := range own.sources[literal] {
 			set.add(literal, src)
+			spec.TrimAfter = spec.TrimAfter || src.blank
 		}
 	}
 }
