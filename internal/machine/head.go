@@ -218,7 +218,13 @@ func (m *Machine) foundUntil(n *program.Node, e *program.Edge, rest []match.Symb
 	m.shorten(i, width)
 	m.place = 0
 	text := m.word[:len(m.word)-width-len(e.Bytes)]
+	if n.Lines && e.Do&program.KeyDone == 0 {
+		m.junkLine(i, len(e.Bytes), e.Do&program.AsText != 0)
+	}
 	switch {
+	case n.Lines && e.Do&program.AsText != 0:
+		m.enter(n)
+		m.from = i
 	case e.Do&program.AsText != 0: // what opens or closes something else shows that this is none
 		m.advance(n, e, i)
 	case n.Equals && !m.closesElement(text), !n.Equals && !m.capture(n.Capture, text):
@@ -227,6 +233,18 @@ func (m *Machine) foundUntil(n *program.Node, e *program.Edge, rest []match.Symb
 		m.advance(n, e, i)
 	}
 	m.again(rest)
+}
+
+// junkLine makes junk of what is held of a line that is no parameter. A marker stands behind it, the last bytes that are
+// held; if it only ends the line it goes with it.
+func (m *Machine) junkLine(i, marker int, ends bool) {
+	m.suspend(i)
+	n := len(m.held) - marker
+	m.junk(m.held[:n])
+	m.held = append(m.held[:0], m.held[n:]...)
+	if ends {
+		m.settle(i, 0, AsMarkup, -1)
+	}
 }
 
 // inAttribute captures the value of an attribute: quoted either way, or bare up to a blank or a marker.

@@ -349,6 +349,10 @@ func (m *Machine) enter(n *program.Node) {
 	switch n.Kind {
 	case program.Until, program.Attribute:
 		m.word = m.word[:0]
+		if n.Lines {
+			m.forgetParameter()
+			m.startCandidate(nil)
+		}
 	case program.JSON:
 		m.json.Reset()
 	case program.Envelope:

@@ -333,6 +333,12 @@ func (m *Machine) valueMarker(n *program.Node, e *program.Edge) {
 		m.valueBehind(AsMarkup)
 		m.take(e.Bytes, AsMarkup, -1)
 		m.endValue()
+		if e.Do&program.EndCall != 0 {
+			m.elements = m.elements[:len(m.elements)-1]
+			m.closeCall()
+			m.enter(e.To)
+			return
+		}
 		m.leaveValue(e)
 		return
 	}

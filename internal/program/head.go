@@ -300,7 +300,9 @@ func (c *compiler) fromHead(literal string, sources []source, h head) Edge {
 		e = c.inCall(k, h, src, 0)
 	case h.phase == InValue:
 		e = c.inValue(k, h, src)
-	case s.named && c.call(src.step) != outside && c.graph.regions[c.call(src.step)].made:
+	case s.named && c.call(src.step) != outside && c.graph.regions[c.call(src.step)].made,
+		// Behind the header any text may follow: it is a line of the call.
+		h.phase == Candidate && c.beginsLines(k, c.call(src.step), h.mode):
 		h.call = c.call(src.step)
 		e = c.inCall(k, h, src, Commit)
 	default:

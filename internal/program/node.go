@@ -198,6 +198,8 @@ type Node struct {
 	// Capture is what Until and Attribute fill; Equals asks for the key of the open element instead.
 	Capture int
 	Equals  bool
+	// Lines: Until reads the parameters of a call that begin with their keys; what is no parameter is junk.
+	Lines bool
 	// Next is where an attribute's value leads.
 	Next *Node
 	// Opened is the text between the calls of a block whose first candidate has failed: the block stays open (ruling 35).

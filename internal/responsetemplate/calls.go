@@ -37,7 +37,7 @@ func (b *builder) calls(f *field, variant string, open, closing []pattern.Part) 
 	dialect := f.arguments.unquotedKeys || len(f.arguments.stringDelimiters) > 0
 	switch {
 	case captured && s.arguments.is(content) && !f.each:
-		body, err := b.arguments(f, variant, closing)
+		body, err := b.arguments(f, variant, open, closing)
 		if err != nil {
 			return "", err
 		}
@@ -93,12 +93,14 @@ func envelopeOf(s shape) *grammar.Envelope {
 }
 
 // arguments writes the arguments of a call whose name its opener holds. It gives nil if they can only be read whole.
-func (b *builder) arguments(f *field, variant string, closing []pattern.Part) ([]grammar.Expression, error) {
+func (b *builder) arguments(f *field, variant string, open, closing []pattern.Part) ([]grammar.Expression, error) {
 	switch f.parser {
 	case "json":
 		return b.json(f), nil
 	case "xml-inline":
 		return b.tags(f, variant)
+	case "kv-lines":
+		return b.lines(f, variant, open, closing), nil
 	}
 	return nil, nil
 }
@@ -118,6 +120,44 @@ func (b *builder) json(f *field) []grammar.Expression {
 	return nil
 }
 
+// lines writes the parameters of kv-lines, if fixed text stands between the name of the call and its first line.
+func (b *builder) lines(f *field, variant string, open, closing []pattern.Part) []grammar.Expression {
+	a := &f.arguments
+	shape, trims, streams := a.valueShape()
+	if !streams || open[len(open)-1].Texts == nil || slices.Contains(open[len(open)-1].Texts, "") {
+		return nil
+	}
+	end := &grammar.Choice{Alternatives: []*grammar.Sequence{{Items: []grammar.Expression{&grammar.Literal{Text: a.lineSeparator}}}}}
+	for _, part := range closing {
+		if part.Texts != nil {
+			end.Alternatives = append(end.Alternatives, &grammar.Sequence{Items: []grammar.Expression{&grammar.Look{Inner: literals(part.Texts)}}})
+			break
+		}
+	}
+	items := []grammar.Expression{&grammar.Capture{Name: "key", Shape: &grammar.Codec{Kind: "text"}}, &grammar.Literal{Text: a.keySeparator}}
+	if value := grammar.Expression(&grammar.Capture{Name: "value", Shape: shape}); trims || a.strip {
+		items = append(items, &grammar.Blank{}, value, &grammar.Blank{}, end)
+	} else {
+		items = append(items, value, end)
+	}
+	name := b.rule("parameter"+variant, items...)
+	return []grammar.Expression{&grammar.Repeat{Inner: references([]string{name}, nil)}}
+}
+
+// valueShape tells how the values of parameters are read: the codec, whether white space at their ends is left out, and
+// whether they can be read while they arrive at all.
+func (a *arguments) valueShape() (shape grammar.Expression, trims, streams bool) {
+	switch {
+	case a.value == nil:
+		return nil, false, true
+	case a.value.name == "text":
+		return nil, a.value.arguments.strip, true
+	case a.value.name == "json" && len(a.value.arguments.stringDelimiters) == 0 && !a.value.arguments.unquotedKeys:
+		return &grammar.Codec{Kind: "json"}, true, true
+	}
+	return nil, false, false
+}
+
 // tags writes the parameters of xml-inline, if the pattern of the tag can be read while the text arrives.
 func (b *builder) tags(f *field, variant string) ([]grammar.Expression, error) {
 	a := &f.arguments
@@ -133,20 +173,8 @@ func (b *builder) tags(f *field, variant string) ([]grammar.Expression, error) {
 	}
 	names := namesOf(parts)
 	key, value := slices.Index(names, "key"), slices.Index(names, "value")
-	streams := beginsFixed(parts) && !a.mergeDuplicates && key >= 0 && value > key && fixedBehind(parts, "value")
-	var shape grammar.Expression
-	trims := false
-	if a.value != nil {
-		switch a.value.name {
-		case "text":
-			trims = a.value.arguments.strip
-		case "json":
-			streams = streams && len(a.value.arguments.stringDelimiters) == 0 && !a.value.arguments.unquotedKeys
-			shape, trims = &grammar.Codec{Kind: "json"}, true
-		default:
-			streams = false
-		}
-	}
+	shape, trims, streams := a.valueShape()
+	streams = streams && beginsFixed(parts) && !a.mergeDuplicates && key >= 0 && value > key && fixedBehind(parts, "value")
 	if !streams {
 		return nil, nil
 	}
