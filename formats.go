@@ -27,16 +27,20 @@ type FormatInfo struct {
 	Models []string `json:"models"`
 	// Grammar is what the definition itself writes of the grammar; a dialect has the other rules from Extends.
 	Grammar string `json:"grammar"`
+	// WholeGrammar is all of the grammar, with that of Extends worked in and without comments.
+	WholeGrammar string `json:"whole_grammar"`
 	// Markers are all literals of the grammar, those of Extends too, in the order of the rules. Tokens are the markers,
 	// or parts of them, that are single tokens where a vocabulary has them; Needed those that a vocabulary must have.
 	Markers []string `json:"markers"`
 	Tokens  []string `json:"tokens"`
 	Needed  []string `json:"needed_tokens"`
 	// CallOpeners are the literals with which a call, or a block of calls, can begin; CallsBare tells that one can also
-	// begin without any, by its shape alone. ThoughtMarkers are the literals of the rule for thoughts.
+	// begin without any, by its shape alone. ThoughtMarkers are the literals that only the rule for thoughts has, ThoughtOpeners
+	// those with which a thought can begin.
 	CallOpeners    []string `json:"call_openers"`
 	CallsBare      bool     `json:"calls_bare"`
 	ThoughtMarkers []string `json:"thought_markers"`
+	ThoughtOpeners []string `json:"thought_openers"`
 	// Detect is hard evidence for and against the format.
 	Detect DetectInfo `json:"detect"`
 	// TurnBegin and TurnEnd are the markers of a model's turn in a prompt.
@@ -47,6 +51,16 @@ type FormatInfo struct {
 	// SkipSpecialTokens and SpacesBetweenSpecialTokens are what a request to an engine must set; nil asks nothing.
 	SkipSpecialTokens          *bool `json:"skip_special_tokens,omitzero"`
 	SpacesBetweenSpecialTokens *bool `json:"spaces_between_special_tokens,omitzero"`
+	// ForcedCalls is how a call is forced: "native", in the format's own syntax, or "json", as plain JSON. It is "" where
+	// the format has no calls, or leaves it open. StructuralTag is the name that engines have for the syntax, if any.
+	ForcedCalls   string `json:"forced_calls,omitzero"`
+	StructuralTag string `json:"structural_tag,omitzero"`
+	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
+	CallIDs string `json:"call_ids,omitzero"`
+	// Alone: the format goes together with no half of another.
+	Alone bool `json:"alone,omitzero"`
+	// Slow is why the format may be slower than others, where it may.
+	Slow string `json:"slow,omitzero"`
 	// Notes are quirks worth telling.
 	Notes []string `json:"notes"`
 }
@@ -92,6 +106,11 @@ func formatInfo(name string) FormatInfo {
 	if err != nil {
 		panic("parlance: a built-in definition is broken: " + err.Error())
 	}
+	return infoOf(d)
+}
+
+// infoOf is what a definition says.
+func infoOf(d *grammar.Definition) FormatInfo {
 	var own struct {
 		Grammar string
 		Respell map[string]string
@@ -106,14 +125,17 @@ func formatInfo(name string) FormatInfo {
 	info := FormatInfo{
 		Name: d.Format, Title: d.Title, Extends: d.Extends, Respell: own.Respell,
 		ToolNames: some(d.Tool), ReasoningNames: []string{}, Models: some(d.Models),
-		Grammar: strings.TrimRight(own.Grammar, "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
+		Grammar: strings.TrimRight(own.Grammar, "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
 		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
+		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, Slow: d.Slow,
 		Notes:  some(d.Notes),
 		Detect: DetectInfo{Template: some(d.Detect.Template), Vocabulary: some(d.Detect.Vocabulary), Not: some(d.Detect.Not)},
 	}
-	info.CallOpeners, info.CallsBare = callOpeners(d)
-	info.ThoughtMarkers = markers(d, grammar.Thought)
+	info.CallOpeners, info.CallsBare = openers(d, grammar.Call, grammar.Block, grammar.Message)
+	info.ThoughtOpeners, _ = openers(d, grammar.Thought)
+	others := markers(d, grammar.Output, grammar.Frame, grammar.Message, grammar.Block, grammar.Call, grammar.Parameter, "")
+	info.ThoughtMarkers = slices.DeleteFunc(markers(d, grammar.Thought), func(marker string) bool { return slices.Contains(others, marker) })
 	for _, reasoning := range d.Reasoning {
 		info.ReasoningNames = append(info.ReasoningNames, reasoning.Name)
 		thinking := reasoning.Thinking
@@ -137,13 +159,11 @@ func formatInfo(name string) FormatInfo {
 // some makes a list that is not nil, so that it is an array in JSON, and is the caller's own.
 func some(list []string) []string { return append([]string{}, list...) }
 
-// callOpeners are the literals with which calls can begin, whatever stands around them.
-func callOpeners(d *grammar.Definition) (openers []string, bare bool) {
+// openers are the literals with which the rules of some roles can begin.
+func openers(d *grammar.Definition, roles ...grammar.Role) (openers []string, bare bool) {
 	openers = []string{}
 	for _, rule := range d.Rules {
-		switch rule.Role() {
-		case grammar.Call, grammar.Block, grammar.Message:
-		default:
+		if !slices.Contains(roles, rule.Role()) {
 			continue
 		}
 		literals, without := grammar.First(rule.Body, d)

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"encoding/json/jsontext"
+	"fmt"
+	"slices"
 )
 
 // Engine is a source of model text. All methods may be called by any number of goroutines at once. Errors are of type
@@ -40,7 +42,7 @@ type Capabilities struct {
 	ChatOnly bool
 	// PromptTokens: a prompt may be given as token ids.
 	PromptTokens bool
-	// TokenIDs: the pieces of a stream carry the id of every token, if the request asks for them.
+	// TokenIDs: the pieces of a stream carry the id of every token, and those of the prompt, if the request asks for them.
 	TokenIDs bool
 	// Logprobs: log probabilities come with the pieces. MaxTopLogprobs is how many alternatives a token may have.
 	Logprobs       bool
@@ -59,18 +61,51 @@ type Capabilities struct {
 	StopStrings int
 	// StopTokens: a request may name token ids that end the answer.
 	StopTokens bool
+	// IncludeStop: the stop string can be part of the text.
+	IncludeStop bool
 	// ThinkingBudget: the engine can limit the tokens of the thought.
 	ThinkingBudget bool
 }
 
 // Takes tells whether the engine takes constraints of a dialect.
-func (c Capabilities) Takes(d Dialect) bool {
-	for _, known := range c.Constraints {
-		if known == d {
-			return true
+func (c Capabilities) Takes(d Dialect) bool { return slices.Contains(c.Constraints, d) }
+
+// check refuses a request that asks for more than the engine can do.
+func (c Capabilities) check(engine string, r *Request) error {
+	refuse := func(param, message string) error { return unsupported(engine, "generate", param, message) }
+	switch {
+	case c.ChatOnly && r.Conversation == nil:
+		return refuse("prompt", "the engine takes messages, not a prompt")
+	case !c.ChatOnly && r.Conversation != nil:
+		return refuse("messages", "the engine takes a prompt, not messages")
+	case len(r.Prompt.Tokens) > 0 && !c.PromptTokens:
+		return refuse("prompt", "the engine takes text, not token ids")
+	case (r.TokenIDs || r.PromptTokenIDs) && !c.TokenIDs:
+		return refuse("return_token_ids", "the engine does not tell token ids")
+	case r.Logprobs && !c.Logprobs:
+		return refuse("logprobs", "the engine does not tell log probabilities")
+	case r.Logprobs && r.TopLogprobs > c.MaxTopLogprobs:
+		return refuse("top_logprobs", fmt.Sprintf("the engine tells at most %d alternatives, not %d", c.MaxTopLogprobs, r.TopLogprobs))
+	case c.StopStrings > 0 && len(r.Stop) > c.StopStrings:
+		return refuse("stop", fmt.Sprintf("the engine takes at most %d stop strings, not %d", c.StopStrings, len(r.Stop)))
+	case len(r.StopTokens) > 0 && !c.StopTokens:
+		return refuse("stop_token_ids", "the engine takes no stop tokens")
+	case r.IncludeStop && !c.IncludeStop:
+		return refuse("include_stop_str_in_output", "the engine leaves the stop string out")
+	case r.ThinkingBudget != nil && !c.ThinkingBudget:
+		return refuse("thinking_token_budget", "the engine cannot limit the thought")
+	}
+	if constraint := r.Constraint; constraint != nil {
+		switch {
+		case !c.Takes(constraint.Dialect):
+			return refuse("structured_outputs", fmt.Sprintf("the engine takes no constraint in the dialect %s", constraint.Dialect))
+		case len(constraint.Triggers) > 0 && !c.LazyConstraints:
+			return refuse("structured_outputs", "the engine takes no constraint that sleeps until it is triggered")
+		case constraint.AfterThought && !c.ConstraintAfterThought:
+			return refuse("structured_outputs", "the engine cannot begin a constraint behind the thought")
 		}
 	}
-	return false
+	return nil
 }
 
 // SpecialTokens says what becomes of special tokens in an engine's text.
@@ -96,6 +131,9 @@ func (s SpecialTokens) String() string {
 type Prompt struct {
 	Text   string
 	Tokens []int
+	// BOS is the text of the BOS that Text begins with, if it does and the one who rendered it knows. An engine that puts
+	// one in front of every text prompt, and cannot be asked not to, gets the prompt without it.
+	BOS string
 }
 
 // Conversation is what a chat template renders, in the shapes of the OpenAI Chat Completions API.
@@ -140,4 +178,7 @@ type Model struct {
 	// Created is when, in seconds since 1970; 0 if the engine does not tell.
 	Created int64
 	OwnedBy string
+	// ToolCallParser and ReasoningParser name the parsers for its answers: those that a recording tells, or those that the
+	// engine itself was started with. "" where the engine does not tell.
+	ToolCallParser, ReasoningParser string
 }

@@ -118,3 +118,16 @@ func (e *Error) HTTPStatus() int {
 func unsupported(engine, op, param, message string) *Error {
 	return &Error{Kind: Unsupported, Engine: engine, Op: op, Param: param, Message: message}
 }
+
+// kindOf says what an HTTP status means.
+func kindOf(status int) Kind {
+	switch {
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		return Overloaded
+	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
+		return Unreachable
+	case status >= 400 && status < 500:
+		return Refused
+	}
+	return Failed
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json/jsontext"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -29,12 +30,18 @@ type Options struct {
 	// of them (200 ms); it doubles, and an engine's own Retry-After counts instead, up to MaxRetryDelay (5 s).
 	Retries                   int
 	RetryDelay, MaxRetryDelay time.Duration
+	// Extra are further fields of every request for an answer, as in Request; skip_special_tokens for an engine of the
+	// generic kinds that knows it, say.
+	Extra map[string]jsontext.Value
+	// ReasoningParser says that the engine itself (vllm, sglang) was started with --reasoning-parser, and so lets constraints
+	// begin behind the thought.
+	ReasoningParser bool
 	// DefaultMaxTokens is the limit for a request without one where the engine neither goes to the end of the context by
 	// itself nor tells how long it is (4096).
 	DefaultMaxTokens int
 	// Recordings are the files that replay reads, instead of the ones built in: all *.json and *.jsonl in it.
 	Recordings fs.FS
-	// ReplaySpeed divides the waits that recordings tell; 0 leaves them out.
+	// ReplaySpeed divides the waits that recordings tell; 0 is as recorded, less than zero leaves them out.
 	ReplaySpeed float64
 	// Transport takes the place of the package's own, for tests and proxies.
 	Transport http.RoundTripper
@@ -43,7 +50,15 @@ type Options struct {
 }
 
 // engines makes each engine under its name.
-var engines = map[string]func(Options) (Engine, error){}
+var engines = map[string]func(Options) (Engine, error){
+	"replay":             openReplay,
+	"openai-completions": openCompletions,
+	"openai-chat":        openChat,
+	"vllm":               openVLLM,
+	"sglang":             openSGLang,
+	"llamacpp":           openLlamaCpp,
+	"ollama":             openOllama,
+}
 
 // Names are the names that Open knows, sorted.
 func Names() []string {

@@ -37,8 +37,10 @@ type Request struct {
 	PreservedTokens []string
 	// ThinkingBudget limits the tokens of the thought; nil sets no limit.
 	ThinkingBudget *int
+	// ContinuousUsage asks for Usage with every piece, where the engine can; the others tell it at the end.
+	ContinuousUsage bool
 	// Extra are further fields of the engine's own request, sent as they are. A field that the engine package sets itself
-	// is not overwritten.
+	// is not overwritten; an object is filled up.
 	Extra map[string]jsontext.Value
 }
 

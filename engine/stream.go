@@ -9,8 +9,8 @@ import (
 
 // Stream is an answer while it arrives. It belongs to one goroutine; only Close may be called by another.
 type Stream interface {
-	// Next waits for the next piece. After the last one, which has a FinishReason, it answers io.EOF. Any other error is an
-	// *Error and ends the stream; what came before stands.
+	// Next waits for the next piece. One of them has a FinishReason; after it comes at most Usage. Then Next answers io.EOF.
+	// Any other error is an *Error and ends the stream; what came before stands.
 	Next() (Piece, error)
 	// Close ends the stream and, if it is not over, the engine's work on it. It may be called more than once and never fails
 	// for a reason that matters to the caller.
@@ -22,6 +22,9 @@ type Piece struct {
 	// Text is more of the answer. It is valid UTF-8: characters that an engine sends in halves are put together first, and
 	// bytes that are no characters become U+FFFD.
 	Text string
+	// Reasoning is text that the engine has taken out of the answer as reasoning although it was asked not to; only
+	// openai-chat knows it.
+	Reasoning string
 	// Tokens are the ids of more tokens of the answer, the one that ended it too.
 	Tokens []int
 	// PromptTokens are the ids of the prompt, in the first piece, if they were asked for.
@@ -54,20 +57,23 @@ const (
 
 // Usage counts tokens.
 type Usage struct {
-	PromptTokens, CompletionTokens int
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
 	// CachedTokens is how many of the prompt's the engine had read before.
-	CachedTokens int
+	CachedTokens int `json:"cached_tokens,omitzero"`
+	// Estimated: the engine did not count, or not all of it; the numbers are guessed from the length of the text.
+	Estimated bool `json:"estimated,omitzero"`
 }
 
 // TokenLogprob is a token with its log probability, natural, and those of the alternatives.
 type TokenLogprob struct {
-	Token string
+	Token string `json:"token"`
 	// ID is its number, -1 where the engine does not tell.
-	ID int
+	ID int `json:"id"`
 	// Bytes are what it stands for, where the engine tells; it need not be valid UTF-8.
-	Bytes   []byte
-	Logprob float64
-	Top     []TokenLogprob
+	Bytes   []byte         `json:"bytes,omitzero,format:array"`
+	Logprob float64        `json:"logprob"`
+	Top     []TokenLogprob `json:"top,omitzero"`
 }
 
 // Pieces ranges over a stream. An error comes last, with an empty piece.
@@ -87,7 +93,7 @@ func Pieces(s Stream) iter.Seq2[Piece, error] {
 
 // Answer is a whole answer.
 type Answer struct {
-	Text                 string
+	Text, Reasoning      string
 	Tokens, PromptTokens []int
 	Logprobs             []TokenLogprob
 	Finish               FinishReason
@@ -100,20 +106,21 @@ type Answer struct {
 func Collect(s Stream) (*Answer, error) {
 	defer s.Close()
 	answer := &Answer{}
-	var text []byte
+	var text, reasoning []byte
 	for piece, err := range Pieces(s) {
+		text = append(text, piece.Text...)
+		reasoning = append(reasoning, piece.Reasoning...)
+		answer.add(piece)
 		if err != nil {
-			answer.Text = string(text)
+			answer.Text, answer.Reasoning = string(text), string(reasoning)
 			return answer, err
 		}
-		text = append(text, piece.Text...)
-		answer.add(piece)
 	}
-	answer.Text = string(text)
+	answer.Text, answer.Reasoning = string(text), string(reasoning)
 	return answer, nil
 }
 
-// add takes all of a piece but its text.
+// add takes all of a piece but its texts.
 func (a *Answer) add(p Piece) {
 	a.Tokens = append(a.Tokens, p.Tokens...)
 	a.PromptTokens = append(a.PromptTokens, p.PromptTokens...)

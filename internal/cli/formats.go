@@ -15,6 +15,7 @@ import (
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/conformance"
+	"github.com/parlance-llm/parlance/internal/formatpages"
 )
 
 func newFormats() *cobra.Command {
@@ -146,25 +147,8 @@ func showFormat(out io.Writer, p palette, f *parlance.FormatInfo) error {
 	heading(out, p, bold, f.Name)
 	fmt.Fprintln(out, f.Title)
 	fmt.Fprintln(out)
-	fact(out, "tool parsers", names(f.ToolNames))
-	fact(out, "reasoning parsers", names(f.ReasoningNames))
-	if len(f.Models) > 0 {
-		fact(out, "models", strings.Join(f.Models, ", "))
-	}
-	if f.TurnBegin != "" || f.TurnEnd != "" {
-		fact(out, "a turn in a prompt", fmt.Sprintf("begins after %q, ends with %q", f.TurnBegin, f.TurnEnd))
-	}
-	for _, name := range slices.Sorted(maps.Keys(f.Thinking)) {
-		fact(out, "thinking, "+name, thinking(f.Thinking[name]))
-	}
-	if f.SkipSpecialTokens != nil {
-		fact(out, "the engine needs", fmt.Sprintf("skip_special_tokens=%t", *f.SkipSpecialTokens))
-	}
-	if f.SpacesBetweenSpecialTokens != nil {
-		fact(out, "the engine needs", fmt.Sprintf("spaces_between_special_tokens=%t", *f.SpacesBetweenSpecialTokens))
-	}
-	for _, note := range f.Notes {
-		fact(out, "note", note)
+	for _, known := range formatpages.Facts(f) {
+		fact(out, known.Name, strings.ReplaceAll(known.Text, "`", ""))
 	}
 	showMarkers(out, p, f)
 	return showGrammar(out, p, f)
@@ -197,34 +181,6 @@ func fact(out io.Writer, name, text string) {
 		at += n
 	}
 	fmt.Fprintln(out)
-}
-
-// thinking tells what switches thinking.
-func thinking(t parlance.ThinkingInfo) string {
-	var parts []string
-	if t.OnByDefault {
-		parts = append(parts, "on by default")
-	} else {
-		parts = append(parts, "off by default")
-	}
-	for _, by := range []struct {
-		what      string
-		arguments map[string][]any
-	}{{"on", t.EnabledBy}, {"off", t.DisabledBy}} {
-		var list []string
-		for _, name := range slices.Sorted(maps.Keys(by.arguments)) {
-			for _, value := range by.arguments[name] {
-				list = append(list, fmt.Sprintf("%s=%v", name, value))
-			}
-		}
-		if len(list) > 0 {
-			parts = append(parts, by.what+" with "+strings.Join(list, " or "))
-		}
-	}
-	if t.StartsInside {
-		parts = append(parts, "while it is on the output begins in the thought")
-	}
-	return strings.Join(parts, "; ")
 }
 
 func showMarkers(out io.Writer, p palette, f *parlance.FormatInfo) {

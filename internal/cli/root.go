@@ -27,6 +27,10 @@ func Main(arguments []string, in io.Reader, out, complaints io.Writer) int {
 	if err == nil {
 		return 0
 	}
+	if text, ok := startError(err); ok {
+		fmt.Fprintln(complaints, text)
+		return 1
+	}
 	if !errors.Is(err, errSilent) {
 		fmt.Fprintf(complaints, "parlance: %s\n", strings.TrimSpace(message(err)))
 	}
@@ -49,7 +53,7 @@ text, whole or streamed, into reasoning, content and tool calls.`,
 		Annotations:   map[string]string{},
 	}
 	root.PersistentPreRun = func(*cobra.Command, []string) { root.Annotations[startedKey] = "yes" }
-	root.AddCommand(newParse(), newBatch(), newCheck(), newFormats(), newBench(), newVersion())
+	root.AddCommand(newParse(), newBatch(), newCheck(), newFormats(), newBench(), newServe(), newVersion())
 	return root
 }
 

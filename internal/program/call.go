@@ -236,7 +236,11 @@ func (c *compiler) listAround(cl closure, region int) int {
 
 func (c *compiler) fillTail(n *Node, cl closure, region int, m Mode, h head) {
 	var set edgeSet
-	c.gather(&set, cl.items)
+	c.gather(&set, slices.DeleteFunc(slices.Clone(cl.items), func(it item) bool {
+		// The closer of a frame around the call is found in the text behind the call, where its guard stands.
+		s := &c.graph.steps[it.step]
+		return s.closing && c.roleOf(s.region) == grammar.Frame
+	}))
 	var literals []string
 	add := func(literal string, e Edge) {
 		if !slices.Contains(literals, literal) {

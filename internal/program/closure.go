@@ -1,6 +1,7 @@
 package program
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,8 +54,33 @@ type reach struct {
 	within *region
 }
 
+// close gives what can be read next at some places. What it gives is shared and not changed.
 func (c *compiler) close(places []place, r reach) closure {
-	w := walker{c: c, reach: r, seen: map[string]bool{}}
+	key := make([]byte, 0, 64)
+	for _, p := range places {
+		key = binary.AppendVarint(binary.AppendVarint(key, int64(p.step)), int64(p.rank))
+	}
+	key = append(key, byte(r.mode), flag(r.begun), flag(r.texts))
+	if r.within != nil {
+		key = binary.AppendVarint(key, int64(r.within.exit))
+	}
+	known, ok := c.closures[string(key)]
+	if !ok {
+		known = c.closeOver(places, r)
+		c.closures[string(key)] = known
+	}
+	return known
+}
+
+func flag(on bool) byte {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+func (c *compiler) closeOver(places []place, r reach) closure {
+	w := walker{c: c, reach: r, seen: map[visit]bool{}}
 	for _, p := range places {
 		w.walk(p, item{push: -1}, nil)
 	}
@@ -74,13 +100,22 @@ type walker struct {
 	closure
 	c     *compiler
 	reach reach
-	seen  map[string]bool
+	seen  map[visit]bool
+}
+
+// visit is a place with the state it is walked through in.
+type visit struct {
+	place
+	blank bool
+	push  int
+	ahead *lookahead
+	echo  Do
 }
 
 func (w *walker) walk(p place, state item, ahead *lookahead) {
 	g := w.c.graph
 	s := &g.steps[p.step]
-	key := fmt.Sprintf("%d %d %v %d %p %d", p.step, p.rank, state.blank, state.push, ahead, state.echo)
+	key := visit{p, state.blank, state.push, ahead, state.echo}
 	if w.seen[key] {
 		return
 	}
@@ -199,7 +234,7 @@ func (w *walker) besideTexts() {
 			if role != grammar.Frame && !(role == grammar.Block && s.between) {
 				break
 			}
-			inner := walker{c: w.c, reach: reach{mode: w.reach.mode, begun: true}, seen: map[string]bool{}}
+			inner := walker{c: w.c, reach: reach{mode: w.reach.mode, begun: true}, seen: map[visit]bool{}}
 			inner.walk(place{g.regions[r].exit, rank}, item{push: -1}, nil)
 			for _, it := range inner.items {
 				if op := g.steps[it.step].op; op != stepBlank && op != stepText {

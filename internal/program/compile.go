@@ -74,7 +74,7 @@ func Compile(o Options) (p *Program, err error) {
 			panic(r)
 		}
 	}()
-	c := &compiler{options: o, graph: &graph{patterns: map[int]*grammar.Choice{}}, nodes: map[string]*Node{}, again: map[*Node]func(Mode) *Node{}, tables: map[string]*match.Table{}, inRun: map[int]int{}, values: map[*Node]int{}}
+	c := &compiler{options: o, graph: &graph{patterns: map[int]*grammar.Choice{}}, nodes: map[string]*Node{}, again: map[*Node]func(Mode) *Node{}, tables: map[string]*match.Table{}, inRun: map[int]int{}, values: map[*Node]int{}, closures: map[string]closure{}}
 	for _, token := range o.Tokens {
 		c.tokens = append(c.tokens, []byte(token))
 	}
@@ -97,6 +97,8 @@ type compiler struct {
 	tokens  [][]byte
 	inRun   map[int]int // by region of the call: the step of the loop of closers in a value
 	values  map[*Node]int
+	// closures are the closures made so far, by their places and their reach.
+	closures map[string]closure
 }
 
 // compose puts the halves together (notation §1.5) and builds the graph.

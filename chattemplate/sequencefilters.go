@@ -1,0 +1,425 @@
+package chattemplate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ardanlabs/jinja"
+)
+
+// sequenceFilters are the filters of lists and mappings.
+func sequenceFilters() map[string]function {
+	return map[string]function{
+		"length": lengthFilter, "count": lengthFilter, "first": first, "last": last, "list": listFilter,
+		"reverse": reverseFilter, "join": joinFilter, "items": itemsFilter, "dictsort": dictsortFilter,
+		"sort": sortFilter, "unique": uniqueFilter, "sum": sumFilter, "min": extreme(-1), "max": extreme(1),
+		"map": mapFilter, "select": selectFilter(true, false), "reject": selectFilter(false, false),
+		"selectattr": selectFilter(true, true), "rejectattr": selectFilter(false, true),
+		"groupby": groupbyFilter, "batch": batchFilter, "slice": sliceFilter,
+		"attr": func(r *rendering, a arguments) (jinja.Value, error) {
+			return r.bound(a.first(), text(a.get(1, "name"))), nil
+		},
+	}
+}
+
+func defaultFilter(_ *rendering, a arguments) (jinja.Value, error) {
+	if v := a.first(); !v.IsUndefined() && (v.IsTruthy() || !a.get(2, "boolean").IsTruthy()) {
+		return v, nil
+	}
+	return a.or(1, "default_value", jinja.NewString("")), nil
+}
+
+// iterable gives the items of what a filter is of, and refuses what has none.
+func (r *rendering) iterable(a arguments) ([]jinja.Value, error) {
+	v := a.first()
+	if v.IsList() || v.IsDict() || v.IsString() || v.IsUndefined() {
+		out := items(v)
+		return out, r.step(len(out))
+	}
+	_, err := r.refuse(v, "expected something with items, found %s", kind(v))
+	return nil, err
+}
+
+func lengthFilter(r *rendering, a arguments) (jinja.Value, error) {
+	switch v := a.first(); {
+	case v.IsString():
+		return jinja.NewInt(int64(utf8.RuneCountInString(v.AsString()))), nil
+	case v.IsList():
+		return jinja.NewInt(int64(v.AsList().Len())), nil
+	case v.IsDict():
+		return jinja.NewInt(int64(v.AsDict().Len())), nil
+	case v.IsUndefined():
+		return jinja.NewInt(0), nil
+	default:
+		return r.refuse(jinja.NewInt(0), "%s has no length", kind(v))
+	}
+}
+
+func first(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	if len(all) == 0 {
+		return jinja.Undefined(), err
+	}
+	return all[0], err
+}
+
+func last(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	if len(all) == 0 {
+		return jinja.Undefined(), err
+	}
+	return all[len(all)-1], err
+}
+
+func listFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	return jinja.NewList(slices.Clone(all)), err
+}
+
+func reverseFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	if err != nil {
+		return jinja.Undefined(), err
+	}
+	out := slices.Clone(all)
+	slices.Reverse(out)
+	if a.first().IsString() {
+		return joined(r, out, "")
+	}
+	return jinja.NewList(out), nil
+}
+
+func joined(r *rendering, all []jinja.Value, between string) (jinja.Value, error) {
+	var out strings.Builder
+	for i, v := range all {
+		if i > 0 {
+			out.WriteString(between)
+		}
+		out.WriteString(text(v))
+	}
+	return r.text(out.String())
+}
+
+func joinFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	if err != nil {
+		return jinja.Undefined(), err
+	}
+	if path := a.get(2, "attribute"); !path.IsUndefined() && !path.IsNone() {
+		all = each1(all, func(v jinja.Value) jinja.Value { return r.path(v, path) })
+	}
+	return joined(r, all, text(a.or(1, "d", jinja.NewString(""))))
+}
+
+func each1(all []jinja.Value, f func(jinja.Value) jinja.Value) []jinja.Value {
+	out := make([]jinja.Value, len(all))
+	for i, v := range all {
+		out[i] = f(v)
+	}
+	return out
+}
+
+// path follows a dotted path of attributes.
+func (r *rendering) path(v, path jinja.Value) jinja.Value {
+	for part := range strings.SplitSeq(text(path), ".") {
+		key := jinja.NewString(part)
+		if n, err := strconv.Atoi(part); err == nil && n >= 0 {
+			key = jinja.NewInt(int64(n))
+		}
+		v, _ = item(r, arguments{values: []jinja.Value{v, key}})
+	}
+	return v
+}
+
+func pairsOf(d *jinja.Dict) []jinja.Value {
+	out := make([]jinja.Value, 0, d.Len())
+	for _, key := range d.Keys {
+		out = append(out, tuple([]jinja.Value{jinja.NewString(key), d.Data[key]}))
+	}
+	return out
+}
+
+func itemsFilter(r *rendering, a arguments) (jinja.Value, error) {
+	switch v := a.first(); {
+	case v.IsDict():
+		return r.list(pairsOf(v.AsDict()))
+	case v.IsUndefined():
+		return jinja.NewList(nil), nil
+	default:
+		return r.refuse(jinja.NewList(nil), "expected a mapping, found %s", kind(v))
+	}
+}
+
+// folded is what strings are compared by where case does not matter.
+func folded(v jinja.Value) jinja.Value {
+	if v.IsString() {
+		return jinja.NewString(strings.ToLower(v.AsString()))
+	}
+	return v
+}
+
+// sortBy sorts values by their keys; where two keys have no order, Python refuses.
+func sortBy(r *rendering, all []jinja.Value, key func(jinja.Value) jinja.Value, backwards bool) ([]jinja.Value, error) {
+	type keyed struct{ key, value jinja.Value }
+	list := make([]keyed, len(all))
+	for i, v := range all {
+		list[i] = keyed{key(v), v}
+	}
+	var err error
+	slices.SortStableFunc(list, func(x, y keyed) int {
+		order, ok := ordered(x.key, y.key)
+		if !ok && err == nil {
+			_, err = r.refuse(x.key, "cannot compare %s with %s", kind(x.key), kind(y.key))
+		}
+		if backwards {
+			return -order
+		}
+		return order
+	})
+	out := make([]jinja.Value, len(list))
+	for i, v := range list {
+		out[i] = v.value
+	}
+	return out, err
+}
+
+func dictsortFilter(r *rendering, a arguments) (jinja.Value, error) {
+	if !a.first().IsDict() {
+		return r.refuse(jinja.NewList(nil), "expected a mapping, found %s", kind(a.first()))
+	}
+	place := 0
+	if text(a.or(2, "by", jinja.NewString("key"))) == "value" {
+		place = 1
+	}
+	caseful := a.get(1, "case_sensitive").IsTruthy()
+	out, err := sortBy(r, pairsOf(a.first().AsDict()), func(pair jinja.Value) jinja.Value {
+		key := pair.AsList().Get(place)
+		if !caseful {
+			key = folded(key)
+		}
+		return key
+	}, a.get(3, "reverse").IsTruthy())
+	return jinja.NewList(out), err
+}
+
+// keyOf makes the function that gives what values are compared by.
+func (r *rendering) keyOf(attribute jinja.Value, caseful bool) func(jinja.Value) jinja.Value {
+	return func(v jinja.Value) jinja.Value {
+		if !attribute.IsUndefined() && !attribute.IsNone() {
+			if names := strings.Split(text(attribute), ","); len(names) > 1 {
+				var all []jinja.Value
+				for _, name := range names {
+					all = append(all, r.keyOf(jinja.NewString(name), caseful)(v))
+				}
+				return jinja.NewList(all)
+			}
+			v = r.path(v, attribute)
+		}
+		if !caseful {
+			v = folded(v)
+		}
+		return v
+	}
+}
+
+func sortFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	if err != nil {
+		return jinja.Undefined(), err
+	}
+	out, err := sortBy(r, all, r.keyOf(a.get(3, "attribute"), a.get(2, "case_sensitive").IsTruthy()), a.get(1, "reverse").IsTruthy())
+	return jinja.NewList(out), err
+}
+
+func uniqueFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	key := r.keyOf(a.get(2, "attribute"), a.get(1, "case_sensitive").IsTruthy())
+	var seen, out []jinja.Value
+	for _, v := range all {
+		if k := key(v); !slices.ContainsFunc(seen, k.Equals) {
+			seen, out = append(seen, k), append(out, v)
+			if err := r.step(len(seen)); err != nil {
+				return jinja.Undefined(), err
+			}
+		}
+	}
+	return jinja.NewList(out), err
+}
+
+func sumFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	if err != nil {
+		return jinja.Undefined(), err
+	}
+	values := []jinja.Value{a.or(2, "start", jinja.NewInt(0))}
+	key := r.keyOf(a.get(1, "attribute"), true)
+	for _, v := range all {
+		values = append(values, key(v))
+	}
+	return addMixed(r, values)
+}
+
+// extreme makes the filters min and max.
+func extreme(direction int) function {
+	return func(r *rendering, a arguments) (jinja.Value, error) {
+		all, err := r.iterable(a)
+		if err != nil || len(all) == 0 {
+			return jinja.Undefined(), err
+		}
+		key := r.keyOf(a.get(2, "attribute"), a.get(1, "case_sensitive").IsTruthy())
+		best := all[0]
+		for _, v := range all[1:] {
+			order, ok := ordered(key(v), key(best))
+			if !ok {
+				return r.refuse(best, "cannot compare %s with %s", kind(v), kind(best))
+			}
+			if order*direction > 0 {
+				best = v
+			}
+		}
+		return best, nil
+	}
+}
+
+func mapFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	if err != nil {
+		return jinja.Undefined(), err
+	}
+	attribute := a.named["attribute"]
+	if !attribute.IsUndefined() {
+		fallback := a.named["default"]
+		return r.list(each1(all, func(v jinja.Value) jinja.Value {
+			if v = r.path(v, attribute); v.IsUndefined() {
+				v = fallback
+			}
+			return v
+		}))
+	}
+	name := text(a.get(1, ""))
+	filter := filters[name]
+	if filter == nil {
+		return jinja.Undefined(), refuse("there is no filter %q", name)
+	}
+	out := make([]jinja.Value, len(all))
+	for i, v := range all {
+		if out[i], err = filter(r, arguments{append([]jinja.Value{v}, a.rest(2).values...), a.named}); err != nil {
+			return jinja.Undefined(), err
+		}
+	}
+	return r.list(out)
+}
+
+// selectFilter makes the filters that keep, or drop, the values that pass a test.
+func selectFilter(keep, ofAttribute bool) function {
+	return func(r *rendering, a arguments) (jinja.Value, error) {
+		all, err := r.iterable(a)
+		if err != nil {
+			return jinja.Undefined(), err
+		}
+		more := a.rest(1)
+		path := jinja.None()
+		if ofAttribute {
+			path, more = more.first(), more.rest(1)
+		}
+		var out []jinja.Value
+		for _, v := range all {
+			tested := v
+			if ofAttribute {
+				tested = r.path(v, path)
+			}
+			passed := tested.IsTruthy()
+			if len(more.values) > 0 {
+				if passed, err = r.passes(text(more.first()), tested, more.rest(1)); err != nil {
+					return jinja.Undefined(), err
+				}
+			}
+			if passed == keep {
+				out = append(out, v)
+			}
+		}
+		return r.list(out)
+	}
+}
+
+func groupbyFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	if err != nil {
+		return jinja.Undefined(), err
+	}
+	attribute, fallback := a.get(1, "attribute"), a.get(2, "default")
+	caseful := a.get(3, "case_sensitive").IsTruthy()
+	plain := func(v jinja.Value) jinja.Value {
+		if v = r.path(v, attribute); v.IsUndefined() && !fallback.IsUndefined() {
+			v = fallback
+		}
+		return v
+	}
+	key := func(v jinja.Value) jinja.Value {
+		if v = plain(v); !caseful {
+			v = folded(v)
+		}
+		return v
+	}
+	if all, err = sortBy(r, all, key, false); err != nil {
+		return jinja.Undefined(), err
+	}
+	var out []jinja.Value
+	for from := 0; from < len(all); {
+		to := from + 1
+		for to < len(all) && key(all[to]).Equals(key(all[from])) {
+			to++
+		}
+		out = append(out, tuple([]jinja.Value{plain(all[from]), jinja.NewList(all[from:to:to])}))
+		from = to
+	}
+	return r.list(out)
+}
+
+func batchFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	size := int(integer(a.get(1, "linecount")))
+	if err != nil || size <= 0 {
+		return jinja.NewList(nil), err
+	}
+	var out []jinja.Value
+	for batch := range slices.Chunk(all, size) {
+		out = append(out, jinja.NewList(filled(batch, size, a.get(2, "fill_with"))))
+	}
+	return r.list(out)
+}
+
+// filled fills a list up, if there is something to fill it with.
+func filled(list []jinja.Value, size int, with jinja.Value) []jinja.Value {
+	list = slices.Clone(list)
+	for len(list) < size && size <= maxRange && !with.IsUndefined() && !with.IsNone() {
+		list = append(list, with)
+	}
+	return list
+}
+
+func sliceFilter(r *rendering, a arguments) (jinja.Value, error) {
+	all, err := r.iterable(a)
+	n := int(integer(a.get(1, "slices")))
+	if err != nil || n <= 0 || n > maxRange {
+		return jinja.NewList(nil), err
+	}
+	size, longer := len(all)/n, len(all)%n
+	var out []jinja.Value
+	at := 0
+	for i := range n {
+		end := at + size
+		if i < longer {
+			end++
+		}
+		column := all[at:end]
+		if i >= longer && longer > 0 {
+			column = filled(column, size+1, a.get(2, "fill_with"))
+		}
+		out = append(out, jinja.NewList(slices.Clone(column)))
+		at = end
+	}
+	return r.list(out)
+}

@@ -1,0 +1,152 @@
+package detect
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/internal/match"
+)
+
+// family is what a definition says that tells its format from the others.
+type family struct {
+	parlance.FormatInfo
+	openers  []string // of calls, those that do not occur in ordinary text
+	thoughts []string // markers of thoughts, likewise
+	markers  []string // all markers, likewise
+}
+
+// families are all formats with a parser name.
+var families = sync.OnceValue(func() (out []family) {
+	calls := map[string]bool{} // a marker that begins calls somewhere ends thoughts only by the way
+	for _, info := range parlance.Formats() {
+		out = append(out, family{FormatInfo: info, openers: telling(info.CallOpeners), markers: telling(info.Markers)})
+		for _, opener := range info.CallOpeners {
+			if isWord(opener) {
+				out[len(out)-1].openers = append(out[len(out)-1].openers, opener)
+			}
+			calls[opener] = true
+		}
+	}
+	for i := range out {
+		for _, marker := range telling(out[i].ThoughtMarkers) {
+			if !calls[marker] {
+				out[i].thoughts = append(out[i].thoughts, marker)
+			}
+		}
+	}
+	return out
+})
+
+// telling are the markers that do not occur in ordinary text: with a letter, and with a bracket, a bar or the like.
+// A hole in a marker ends it, since what fills the hole is not known.
+func telling(markers []string) (out []string) {
+	for _, marker := range markers {
+		marker, _, _ = strings.Cut(marker, "{")
+		marker = strings.TrimSpace(marker)
+		if len(marker) >= 4 && strings.ContainsFunc(marker, unicode.IsLetter) && strings.ContainsAny(marker, "<>[]|") && !slices.Contains(out, marker) {
+			out = append(out, marker)
+		}
+	}
+	return out
+}
+
+// isWord tells whether an opener is a word that is long enough not to be met by chance.
+func isWord(opener string) bool {
+	return len(opener) >= 8 && !strings.ContainsFunc(opener, func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// what a marker is.
+type what uint8
+
+const (
+	ofCall what = 1 << iota
+	ofThought
+)
+
+// index finds the markers of all formats in one pass.
+type index struct {
+	table *match.Table
+	texts []string
+	kinds []what
+}
+
+var markers = sync.OnceValue(func() *index {
+	kinds := map[string]what{}
+	for _, f := range families() {
+		for _, marker := range slices.Concat(f.markers, f.openers) {
+			kinds[marker] |= ofCall
+		}
+	}
+	for _, f := range families() {
+		for _, marker := range f.thoughts {
+			kinds[marker] = kinds[marker]&^ofCall | ofThought
+		}
+	}
+	// A marker that begins with another is found by it.
+	x := &index{}
+	var literals []match.Literal
+	texts := make([]string, 0, len(kinds))
+	for marker := range kinds {
+		texts = append(texts, marker)
+	}
+	slices.Sort(texts)
+	for _, marker := range texts {
+		if len(x.texts) > 0 && strings.HasPrefix(marker, x.texts[len(x.texts)-1]) {
+			x.kinds[len(x.kinds)-1] |= kinds[marker]
+			continue
+		}
+		x.texts = append(x.texts, marker)
+		x.kinds = append(x.kinds, kinds[marker])
+		symbols := make([]match.Symbol, len(marker))
+		for i := range len(marker) {
+			symbols[i] = match.Symbol(marker[i])
+		}
+		literals = append(literals, match.Literal{Symbols: symbols})
+	}
+	table, err := match.Search(literals, nil)
+	if err != nil {
+		panic("detect: the markers of all formats: " + err.Error())
+	}
+	x.table = table
+	return x
+})
+
+// tokens are the markers with a hole that stand in the samples, with what fills the hole there; a request calls them
+// its special tokens.
+func (f *family) tokens(samples []string) (out []string) {
+	const longest = 40
+	for _, marker := range f.Markers {
+		begin, rest, _ := strings.Cut(marker, "{")
+		_, end, holed := strings.Cut(rest, "}")
+		if !holed || end == "" {
+			continue
+		}
+		for _, text := range samples {
+			for _, after, found := strings.Cut(text, begin); found; _, after, found = strings.Cut(after, begin) {
+				filling, _, closed := strings.Cut(after, end)
+				token := begin + filling + end
+				if closed && filling != "" && len(filling) <= longest && !strings.ContainsAny(filling, " \n<") && !slices.Contains(out, token) {
+					out = append(out, token)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// count is the number of bytes of markers in a text.
+func (x *index) count(text string) (bytes int) {
+	place := match.Place(0)
+	for rest := []byte(text); len(rest) > 0; {
+		to, read, found, _ := x.table.Find(place, rest)
+		place, rest = to, rest[read:]
+		if found != match.None {
+			bytes += len(x.texts[found])
+			place = 0
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,248 @@
+package detect
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/parlance-llm/parlance"
+)
+
+// Samples tells which formats could have written the samples, which are whole outputs of one model, as the engine gave
+// them (special tokens kept). A format is among the guesses for tools if it finds a whole call in one of them, and among
+// those for reasoning if it finds a thought with its markers.
+func Samples(samples ...string) Result {
+	var r Result
+	for _, f := range families() {
+		if len(f.ToolNames) > 0 {
+			if g, ok := f.tools(samples); ok {
+				r.Tools = append(r.Tools, g)
+			}
+		}
+	}
+	own := map[string]bool{}
+	r.Tools = settle(r.Tools)
+	if len(r.Tools) > 0 {
+		for _, f := range families() {
+			if f.Name == r.Tools[0].Format {
+				for _, name := range f.ReasoningNames {
+					own[name] = true
+				}
+			}
+		}
+	}
+	for _, f := range families() {
+		for _, name := range f.ReasoningNames {
+			if g, ok := f.reasoning(name, samples); ok {
+				if own[name] {
+					g.rank = append(g.rank, 1)
+				} else {
+					g.rank = append(g.rank, 0)
+				}
+				r.Reasoning = append(r.Reasoning, g)
+			}
+		}
+	}
+	r.Reasoning = settle(r.Reasoning)
+	return r
+}
+
+// share is the share of the markers that occur in the samples.
+func share(markers, samples []string) float64 {
+	seen := 0
+	for _, marker := range markers {
+		for _, text := range samples {
+			if strings.Contains(text, marker) {
+				seen++
+				break
+			}
+		}
+	}
+	return float64(seen) / float64(max(len(markers), 1))
+}
+
+// could tells whether a format's calls could stand in a text, as far as the literals tell.
+func (f *family) could(text string) bool {
+	if f.CallsBare || len(f.openers) < len(f.CallOpeners) {
+		return true
+	}
+	for _, opener := range f.openers {
+		if strings.Contains(text, opener) {
+			return true
+		}
+	}
+	return false
+}
+
+// tools reads the samples as the format's calls.
+func (f *family) tools(samples []string) (Guess, bool) {
+	g := Guess{Format: f.Name, Name: f.ToolNames[0]}
+	var parser *parlance.Parser
+	var read reading
+	for i, text := range samples {
+		if !f.could(text) {
+			read.foreign += markers().count(text)
+			continue
+		}
+		if parser == nil {
+			var err error
+			if parser, err = parlance.Lookup(f.ToolNames[0], ""); err != nil {
+				return g, false
+			}
+		}
+		one := read1(parser, text, f.tokens(samples))
+		read.add(one)
+		if one.calls > 0 {
+			what := fmt.Sprintf("a whole call of %s", one.name)
+			if one.calls > 1 {
+				what = fmt.Sprintf("%d whole calls, the first of %s", one.calls, one.name)
+			}
+			if len(samples) > 1 {
+				what = fmt.Sprintf("sample %d: %s", i+1, what)
+			}
+			g.Evidence = append(g.Evidence, Evidence{Source: FromSample, Text: clip(text[one.from:one.to]), Offset: one.from, Says: what})
+		}
+	}
+	if read.calls == 0 {
+		return g, false
+	}
+	if left := read.foreign + read.junk + read.broken; left > 0 {
+		g.Evidence = append(g.Evidence, Evidence{Source: FromSample, Offset: -1, Against: true,
+			Says: fmt.Sprintf("%d bytes that look like markup, or belong to broken calls, are not explained", left)})
+	}
+	g.Score, g.seen = read.share(), share(f.markers, samples)
+	g.whole = read.arguments || read.foreign+read.junk+read.broken == 0
+	g.rank = []float64{float64(read.calls), -float64(read.foreign + read.junk + read.broken), float64(read.explained)}
+	return g, true
+}
+
+// reading is what a parser makes of samples, in numbers.
+type reading struct {
+	calls     int // whole calls with valid arguments
+	explained int // bytes of markup and arguments, white space apart
+	foreign   int // bytes in the trays that are markers of some format
+	junk      int // bytes inside calls that mean nothing there
+	broken    int // bytes of calls that could not be read
+	from, to  int // the first call
+	name      string
+	thought   int  // bytes of reasoning
+	arguments bool // a whole call has arguments
+}
+
+func (r *reading) add(o reading) {
+	r.calls += o.calls
+	r.explained += o.explained
+	r.foreign += o.foreign
+	r.junk += o.junk
+	r.broken += o.broken
+	r.thought += o.thought
+	r.arguments = r.arguments || o.arguments
+	r.arguments = r.arguments || o.arguments
+}
+
+func (r *reading) share() float64 {
+	return float64(r.explained) / float64(max(r.explained+r.foreign+r.junk+r.broken, 1))
+}
+
+// read1 reads one sample.
+func read1(p *parlance.Parser, text string, tokens []string) (r reading) {
+	m := p.Parse(text, parlance.Request{Trace: true, SpecialTokens: tokens}, parlance.FinishStop)
+	r.from, r.to = -1, 0
+	bad := map[int]bool{}
+	for i, call := range m.Calls {
+		var object map[string]json.RawMessage
+		if call.Malformed || call.Cut || call.Name == "" || json.Unmarshal([]byte(call.Arguments), &object) != nil {
+			bad[i] = true
+			r.broken += len(call.Arguments)
+			continue
+		}
+		if r.calls == 0 {
+			r.name = call.Name
+		}
+		r.calls++
+		r.arguments = r.arguments || len(object) > 0
+	}
+	for _, span := range m.Trace {
+		switch span.Became {
+		case "markup", "arguments":
+			if span.Call >= 0 && bad[span.Call] {
+				continue
+			}
+			r.explained += solid(text[span.Start:span.End])
+			if r.from < 0 {
+				r.from = span.Start
+			}
+			r.to = span.End
+		case "junk":
+			r.junk += span.End - span.Start
+		case "content":
+			r.foreign += markers().count(text[span.Start:span.End])
+		case "reasoning":
+			r.foreign += markers().count(text[span.Start:span.End])
+			r.thought += span.End - span.Start
+		}
+	}
+	if r.from < 0 {
+		r.from = 0
+	}
+	return r
+}
+
+// solid is the number of bytes that are no white space.
+func solid(text string) (bytes int) {
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '\n', '\t', '\r':
+		default:
+			bytes++
+		}
+	}
+	return bytes
+}
+
+// reasoning reads the samples as the format's thoughts.
+func (f *family) reasoning(name string, samples []string) (Guess, bool) {
+	g := Guess{Format: f.Name, Name: name}
+	telling := f.thoughts
+	if len(telling) == 0 {
+		telling = f.markers
+	}
+	var read reading
+	found := false
+	for _, text := range samples {
+		at, marker := -1, ""
+		for _, m := range telling {
+			if k := strings.Index(text, m); k >= 0 && (at < 0 || k < at) {
+				at, marker = k, m
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		parser, err := parlance.Lookup("", name)
+		if err != nil {
+			return g, false
+		}
+		one := read1(parser, text, f.tokens(samples))
+		read.add(one)
+		if one.thought > 0 {
+			found = true
+			g.Evidence = append(g.Evidence, Evidence{Source: FromSample, Text: marker, Offset: at, Says: fmt.Sprintf("a thought of %d bytes", one.thought)})
+		}
+	}
+	if !found {
+		return g, false
+	}
+	g.Score, g.seen = read.share(), share(telling, samples)
+	g.rank = []float64{-float64(read.foreign), float64(read.explained)}
+	return g, true
+}
+
+// clip shortens a text for people.
+func clip(text string) string {
+	const most = 120
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-20], "") + " … " + strings.ToValidUTF8(text[len(text)-15:], "")
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/server"
+	"github.com/parlance-llm/parlance/server/config"
+)
+
+func newServe() *cobra.Command {
+	var c *config.Config
+	command := &cobra.Command{
+		Use:   "serve [MODEL]",
+		Short: "Serve the OpenAI interface in front of an engine",
+		Long: `Serve puts the OpenAI Chat Completions interface in front of an engine that writes text: vLLM, SGLang, llama.cpp, Ollama,
+anything with /v1/completions. Without --engine it answers with recordings, so that it can be tried with no model.
+
+The flags are those of vLLM. Each may also be given as an environment variable (PARLANCE_TOOL_CALL_PARSER, or
+VLLM_TOOL_CALL_PARSER, for --tool-call-parser) or in the file that --config names. Flags of vLLM that configure its own
+engine are accepted, and a warning says that they mean nothing here.`,
+		Example: `  parlance serve
+  parlance serve --engine vllm --engine-url http://127.0.0.1:8001 --enable-auto-tool-choice --tool-call-parser hermes
+  parlance serve --config serve.yaml --port 8080`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if len(arguments) == 1 {
+				c.Model = arguments[0]
+			}
+			if err := c.Load(command.Flags(), os.LookupEnv); err != nil {
+				return err
+			}
+			return serve(command, c)
+		},
+	}
+	c = config.Register(command.Flags())
+	complete(command, "tool-call-parser", parlance.ToolNames)
+	complete(command, "reasoning-parser", parlance.ReasoningNames)
+	command.Flags().VisitAll(func(f *pflag.Flag) {
+		if allowed := config.Allowed(f.Value); allowed != nil {
+			complete(command, f.Name, func() []string { return allowed })
+		}
+	})
+	return command
+}
+
+func serve(command *cobra.Command, c *config.Config) error {
+	logger := newLogger(command, c)
+	s, err := server.New(c, logger)
+	if err != nil {
+		return err
+	}
+	for _, warning := range c.Warnings {
+		logger.Warn(warning)
+	}
+	ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() { // a second signal ends at once
+		<-ctx.Done()
+		stop()
+	}()
+	err = s.Run(ctx, func(address string) {
+		logger.Info("listening", "address", address, "engine", c.Engine)
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// newLogger writes log lines to the standard error.
+func newLogger(command *cobra.Command, c *config.Config) *slog.Logger {
+	level := map[string]slog.Level{
+		"trace": slog.LevelDebug, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warning": slog.LevelWarn,
+		"error": slog.LevelError, "critical": slog.LevelError,
+	}[c.LogLevel]
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(command.ErrOrStderr(), options))
+	}
+	return slog.New(slog.NewTextHandler(command.ErrOrStderr(), options))
+}
+
+// startError is an error that is printed as it is: its class, then its message.
+func startError(err error) (string, bool) {
+	var e *config.Error
+	if errors.As(err, &e) {
+		return fmt.Sprintf("%s: %s", e.Class, e.Message), true
+	}
+	return "", false
+}

@@ -1,0 +1,136 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/body"
+	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/requestid"
+	"github.com/parlance-llm/parlance/server/sse"
+)
+
+// ServeHTTP answers a request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := h.serve(w, r); err != nil {
+		apierror.ShapeOpenAI.Write(w, err)
+	}
+}
+
+// serve answers a request; an error has not been answered yet.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
+	o, err := body.Read(r, h.Settings.BodyLimit)
+	if err != nil {
+		return err
+	}
+	req, err := h.Read(r.Context(), o)
+	if err != nil {
+		return err
+	}
+	req.ID = requestid.From(r.Context())
+	generation, err := h.Generator.Start(r.Context(), &req.Request)
+	if err != nil {
+		return err
+	}
+	defer generation.Close()
+	for _, note := range generation.Notes {
+		w.Header().Add("X-Parlance-Warning", note)
+	}
+	head := h.head(req)
+	if req.Stream {
+		return h.stream(w, req, generation, head)
+	}
+	answers, err := generation.Answers()
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(h.whole(req, answers, generation.Usage(), head))
+	return ignore(err)
+}
+
+// Read reads a request and finds its model.
+func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
+	req, err := h.read(o)
+	if err != nil {
+		return nil, err
+	}
+	if req.Model, err = h.Models.Resolve(ctx, req.Model.Name); err != nil {
+		return nil, err
+	}
+	return req, h.checkLimits(req)
+}
+
+// ignore forgets that a client has gone.
+func ignore(error) error { return nil }
+
+// head is what all chunks of an answer begin with.
+type head struct {
+	id, model string
+	created   int64
+}
+
+func (h *Handler) head(r *Request) head {
+	return head{id: generate.NewID("chatcmpl-"), model: r.Model.Name, created: time.Now().Unix()}
+}
+
+// stream answers with a stream. Nothing is sent before the engine's first piece, so that what only the engine finds wrong
+// still has its status (W6); only where the client is to be kept alive meanwhile, the stream begins without it.
+func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate.Generation, head head) error {
+	step, err := generation.Next(h.Settings.KeepAlive)
+	if err != nil && !errors.Is(err, generate.ErrWaiting) && !errors.Is(err, io.EOF) {
+		return err
+	}
+	events := sse.Start(w, h.Settings.WriteTimeout)
+	defer events.Close()
+	out := newChunks(h, r, head, events)
+	for {
+		switch {
+		case err == nil:
+			err = out.step(step)
+		case errors.Is(err, generate.ErrWaiting):
+			err = events.KeepAlive()
+		case errors.Is(err, io.EOF):
+			return ignore(out.end(generation.Usage()))
+		default:
+			return ignore(out.fail(err))
+		}
+		if err != nil { // the client has gone, or does not read
+			return nil
+		}
+		step, err = generation.Next(h.Settings.KeepAlive)
+	}
+}
+
+// finishReason is the reason in the interface's words.
+func finishReason(f *generate.Finish, choice generate.ToolChoice) string {
+	switch {
+	case f.Reason != engine.FinishStop:
+		// What an engine gave up, or ended because it went round in circles, was cut off; other words are none of the
+		// interface's (W37).
+		return "length"
+	case f.Calls == 0, choice.Mode == generate.ToolChoiceFunction, f.Cut:
+		return "stop"
+	}
+	return "tool_calls"
+}
+
+// stopReason is the stop string or the token that ended a choice, as JSON.
+func stopReason(f *generate.Finish) any {
+	switch {
+	case f.StopString != "":
+		return f.StopString
+	case f.StopToken != nil:
+		return *f.StopToken
+	case f.Reason == engine.FinishRepetition:
+		return "repetition_detected"
+	case f.Reason == engine.FinishAbort:
+		return "abort"
+	}
+	return nil
+}

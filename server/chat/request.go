@@ -1,0 +1,241 @@
+package chat
+
+import (
+	"encoding/json/jsontext"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/body"
+	"github.com/parlance-llm/parlance/server/generate"
+)
+
+// Request is a request of this interface: what is generated, and how it is shown.
+type Request struct {
+	generate.Request
+	includeUsage, continuousUsage bool
+	tokenIDs                      bool
+	tokensAsIDs                   bool
+	echo                          string   // shown before the answer
+	allowed                       []string // the names of allowed_tools; nil allows all
+	noTokens, beams               bool
+	role                          string
+}
+
+// read reads a request. What the interface itself forbids is checked before the schema, as in vLLM; what depends on the
+// sampling comes last.
+func (h *Handler) read(o *body.Object) (*Request, error) {
+	r := &Request{role: h.Settings.ResponseRole}
+	r.Interface = "chat_completions"
+	checks := []func(*body.Object) error{
+		r.readToolChoice,
+		r.checkStreamOptions,
+		r.checkLogprobs,
+		r.checkMessages,
+		h.checkTemplate,
+		r.readResponseFormat,
+	}
+	for _, check := range checks {
+		if err := check(o); err != nil {
+			return nil, err
+		}
+	}
+	kwargs := r.readFields(o)
+	r.readSampling(o)
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	if err := h.Settings.Defaults.Apply(&r.Template, kwargs, r.Template.ReasoningEffort); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.Messages, err = generate.NormalizeMessages(r.Messages); err != nil {
+		return nil, err
+	}
+	r.readEcho(o)
+	if h.Settings.ForceUsage && r.Stream {
+		r.includeUsage, r.continuousUsage = true, true
+	}
+	r.tokensAsIDs = r.tokensAsIDs || h.Settings.TokensAsIDs
+	if h.Settings.ExcludeTools && r.ToolChoice.Mode == generate.ToolChoiceNone {
+		r.Tools = nil
+	}
+	return r, nil
+}
+
+// checkStreamOptions: options of a stream need one.
+func (r *Request) checkStreamOptions(o *body.Object) error {
+	options := o.Raw("stream_options")
+	if options.Kind() != '{' {
+		return nil
+	}
+	members, _ := body.Members(options)
+	if stream := o.Raw("stream"); len(members) > 0 && (stream == nil || stream.Kind() == 'f') {
+		return apierror.Invalidf("stream_options", "Stream options can only be defined when `stream=True`.")
+	}
+	return nil
+}
+
+// checkLogprobs: the fields about log probabilities need them.
+func (r *Request) checkLogprobs(o *body.Object) error {
+	truth := func(name string) bool { v := o.Raw(name); return v != nil && v.Kind() != 'f' }
+	if value := o.Raw("prompt_logprobs"); value != nil {
+		n, err := number(value)
+		switch {
+		case err != nil || n < -1:
+			return apierror.Invalidf("prompt_logprobs", "`prompt_logprobs` must be a positive value or -1, found %s.", body.Summary(value))
+		case truth("stream") && n != 0:
+			return apierror.Invalidf("prompt_logprobs", "`prompt_logprobs` are not available when `stream=True`.")
+		}
+		return apierror.Invalidf("prompt_logprobs", "`prompt_logprobs` are not available: this server does not evaluate prompts.")
+	}
+	if value := o.Raw("top_logprobs"); value != nil {
+		n, err := number(value)
+		switch {
+		case err != nil || n < -1:
+			return apierror.Invalidf("top_logprobs", "`top_logprobs` must be a positive value or -1, found %s.", body.Summary(value))
+		case n != 0 && !truth("logprobs"):
+			return apierror.Invalidf("top_logprobs", "when using `top_logprobs`, `logprobs` must be set to true.")
+		}
+	}
+	if ids, _ := body.Elements(o.Raw("logprob_token_ids")); len(ids) > 0 && !truth("logprobs") {
+		return apierror.Invalidf("logprob_token_ids", "when using `logprob_token_ids`, `logprobs` must be set to true.")
+	}
+	return nil
+}
+
+func number(value jsontext.Value) (n int, err error) {
+	if value.Kind() != '0' {
+		return 0, fmt.Errorf("expected a number")
+	}
+	_, err = fmt.Sscanf(string(value), "%d", &n)
+	return n, err
+}
+
+// checkMessages: the conversation is there at all.
+func (r *Request) checkMessages(o *body.Object) error {
+	if o.Null("messages") {
+		return apierror.Invalidf("messages", "expected a list of messages, found null")
+	}
+	if truth(o, "continue_final_message") && truth(o, "add_generation_prompt") {
+		return apierror.Invalidf("continue_final_message", "Cannot set both `continue_final_message` and `add_generation_prompt` to True.")
+	}
+	return nil
+}
+
+func truth(o *body.Object, name string) bool { return o.Raw(name).Kind() == 't' }
+
+// checkTemplate: a request brings its own template only to a server that trusts it.
+func (h *Handler) checkTemplate(o *body.Object) error {
+	if o.Raw("chat_template") != nil && !h.Settings.Defaults.TrustRequest {
+		return apierror.Invalidf("chat_template", "Chat template is passed with request, but --trust-request-chat-template is not set. Refused request with untrusted chat template.")
+	}
+	return nil
+}
+
+// readFields reads the fields that are neither tools nor sampling. It gives the template arguments of the request.
+func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
+	if model := o.String("model"); model != nil {
+		r.Model.Name = *model
+	}
+	if o.Require("messages") {
+		r.Messages = o.Array("messages")
+	}
+	for i, message := range o.Objects("messages") {
+		if message != nil && message.Require("role") && message.String("role") == nil && message.Null("role") {
+			o.Complain("messages", fmt.Sprintf("the role of message %d is null", i))
+		}
+	}
+	r.Stream = set(o.Bool("stream"), false)
+	if options := o.Object("stream_options"); options != nil {
+		r.includeUsage = set(options.Bool("include_usage"), false)
+		r.continuousUsage = set(options.Bool("continuous_usage_stats"), false) && r.includeUsage
+	}
+	o.NotNull("include_reasoning")
+	r.IncludeReasoning = set(o.Bool("include_reasoning"), true)
+	r.Parallel = set(o.Bool("parallel_tool_calls"), true)
+	r.Template.NoGenerationPrompt = !set(o.Bool("add_generation_prompt"), true)
+	r.Template.ContinueFinalMessage = set(o.Bool("continue_final_message"), false)
+	r.Template.Source = set(o.String("chat_template"), "")
+	r.Template.Documents = o.Raw("documents")
+	r.Template.ReasoningEffort = set(o.Choice("reasoning_effort", generate.Efforts...), "")
+	if o.Object("chat_template_kwargs") != nil {
+		var err error
+		if kwargs, err = generate.Kwargs(o.Raw("chat_template_kwargs")); err != nil {
+			o.Complain("chat_template_kwargs", err.Error())
+		}
+	}
+	r.readTools(o)
+	return kwargs
+}
+
+// set is a value, or what holds where there is none.
+func set[T any](value *T, otherwise T) T {
+	if value == nil {
+		return otherwise
+	}
+	return *value
+}
+
+// readEcho takes the text of the last message, if it is to be shown before the answer, and the role of the answer.
+func (r *Request) readEcho(o *body.Object) {
+	if len(r.Messages) == 0 {
+		return
+	}
+	last, _ := body.Members(r.Messages[len(r.Messages)-1])
+	role := generate.Role(r.Messages[len(r.Messages)-1])
+	if r.Template.NoGenerationPrompt && role != "" {
+		r.role = role
+	}
+	if !set(o.Bool("echo"), false) || role != r.role {
+		return
+	}
+	switch content := body.Lookup(last, "content"); content.Kind() {
+	case '"':
+		r.echo = body.Text(content)
+	case '[':
+		var texts []string
+		parts, _ := body.Elements(content)
+		for _, part := range parts {
+			members, _ := body.Members(part)
+			if text := body.Lookup(members, "text"); text.Kind() == '"' {
+				texts = append(texts, body.Text(text))
+			}
+		}
+		r.echo = strings.Join(texts, "\n")
+	}
+}
+
+// checkLimits: what the server limits, and what needs a parser that can.
+func (h *Handler) checkLimits(r *Request) error {
+	s := h.Settings
+	if s.MaxTools > 0 && len(r.Tools) > s.MaxTools {
+		return apierror.Invalidf("tools", "expected at most %d tools, found %d", s.MaxTools, len(r.Tools))
+	}
+	for i, tool := range r.Tools {
+		if depth := body.Depth(tool.Parameters); s.MaxSchemaDepth > 0 && depth > s.MaxSchemaDepth {
+			return apierror.Invalidf(fmt.Sprintf("tools.%d.function.parameters", i), "the schema of %q is nested %d deep, the limit is %d", tool.Name, depth, s.MaxSchemaDepth)
+		}
+	}
+	if f := r.ResponseFormat; f != nil && s.MaxSchemaDepth > 0 {
+		if depth := body.Depth(jsontext.Value(f.Text)); depth > s.MaxSchemaDepth {
+			return apierror.Invalidf(f.Param, "the schema is nested %d deep, the limit is %d", depth, s.MaxSchemaDepth)
+		}
+	}
+	if len(r.Stop) > s.MaxStopStrings {
+		return apierror.Invalidf("stop", "expected at most %d stop strings, found %d", s.MaxStopStrings, len(r.Stop))
+	}
+	if slices.Contains(r.Stop, "") {
+		return apierror.Invalidf("stop", "stop cannot contain an empty string.")
+	}
+	if r.N > s.MaxChoices {
+		return apierror.Invalidf("n", "n must be at most %d, found %d", s.MaxChoices, r.N)
+	}
+	if parser := r.Model.Parser; parser != nil && r.Template.ReasoningEffort == "none" {
+		if format, ok := parser.ReasoningFormat(); ok && format.Alone && len(format.Thinking) == 0 {
+			return apierror.Invalidf("reasoning_effort", "reasoning_effort=none is not supported: models of the format %s cannot switch their reasoning off", format.Name)
+		}
+	}
+	return r.checkSampling()
+}

@@ -1,0 +1,223 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/vocabulary"
+)
+
+// Check tells whether the server can start, in vLLM's order, and fills in what follows from other flags. Nothing has been
+// opened before.
+func (c *Config) Check() error {
+	c.fill()
+	checks := []func() error{
+		c.checkEffortMap,
+		func() error {
+			if c.AutoToolChoice && c.ToolParser == "" {
+				return errorf(typeError, "--enable-auto-tool-choice requires --tool-call-parser")
+			}
+			return nil
+		},
+		func() error {
+			if c.LogOutputs && !c.LogRequests {
+				return errorf(typeError, "--enable-log-outputs requires --enable-log-requests")
+			}
+			return nil
+		},
+		func() error {
+			if c.KeepAlive < 0 {
+				return errorf(valueError, "--sse-keep-alive-interval must not be negative, found %v", c.KeepAlive.Seconds())
+			}
+			return nil
+		},
+		func() error {
+			if c.PerRequestMetrics && c.DisableLogStats {
+				return errorf(valueError, "--enable-per-request-metrics needs statistics, which --disable-log-stats switches off")
+			}
+			return nil
+		},
+		c.checkEngine,
+		c.checkListening,
+		c.checkNames,
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill sets what follows from other flags.
+func (c *Config) fill() {
+	if name, ok := c.StructuredOutputs["reasoning_parser"].(string); ok && c.ReasoningParser == "" {
+		c.ReasoningParser = name
+	}
+	if strings.EqualFold(c.ReasoningParser, "none") {
+		c.ReasoningParser = ""
+	}
+	if len(c.ServedNames) == 0 && c.Model != "" {
+		c.ServedNames = []string{c.Model}
+	}
+	c.fillParsers()
+}
+
+// fillParsers chooses the parsers of a model whose format stands alone, such as Harmony's: with any other, or with none,
+// such a model's answers cannot be read. vLLM does so for one half only, and loses the calls (W2).
+func (c *Config) fillParsers() {
+	for _, format := range parlance.Formats() {
+		if !format.Alone || !c.isOneOf(format.Models) {
+			continue
+		}
+		tool := c.ToolParser == "" && len(format.ToolNames) > 0 && (c.ReasoningParser == "" || slices.Contains(format.ReasoningNames, c.ReasoningParser))
+		reasoning := c.ReasoningParser == "" && len(format.ReasoningNames) > 0 && (c.ToolParser == "" || slices.Contains(format.ToolNames, c.ToolParser))
+		if tool {
+			c.ToolParser, c.AutoToolChoice = format.ToolNames[0], true
+		}
+		if reasoning {
+			c.ReasoningParser = format.ReasoningNames[0]
+		}
+		if tool || reasoning {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("the model writes the format %s: --tool-call-parser %s and --reasoning-parser %s are set", format.Name, c.ToolParser, c.ReasoningParser))
+		}
+		return
+	}
+}
+
+// isOneOf tells whether the model's name matches one of the patterns, with or without its owner.
+func (c *Config) isOneOf(patterns []string) bool {
+	for _, name := range append([]string{c.Model, c.EngineModel}, c.ServedNames...) {
+		for _, pattern := range patterns {
+			if name == "" {
+				continue
+			}
+			if ok, _ := path.Match(pattern, name); ok {
+				return true
+			}
+			if ok, _ := path.Match(path.Base(pattern), path.Base(name)); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkEffortMap reads the map of efforts.
+func (c *Config) checkEffortMap() error {
+	if c.effortMap == nil {
+		return nil
+	}
+	object, ok := c.effortMap.(map[string]any)
+	if !ok {
+		return errorf(valueError, "--reasoning-effort-map must be a JSON object of strings")
+	}
+	c.EffortMap = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		text, ok := object[name].(string)
+		if !ok {
+			return errorf(valueError, "--reasoning-effort-map must be a JSON object of strings: the value of %q is none", name)
+		}
+		if !slices.Contains(generate.Efforts, name) {
+			return errorf(valueError, "--reasoning-effort-map: unknown effort %q (choose from %s)", name, strings.Join(generate.Efforts, ", "))
+		}
+		c.EffortMap[name] = text
+	}
+	return nil
+}
+
+func (c *Config) checkEngine() error {
+	if c.Engine != "replay" && c.EngineURL == "" {
+		return errorf(valueError, "--engine %s needs --engine-url", c.Engine)
+	}
+	if c.Engine == "replay" && c.EngineURL != "" {
+		return errorf(valueError, "--engine-url needs the kind of the engine behind it: --engine %s", strings.Join(slices.DeleteFunc(engine.Names(), func(name string) bool { return name == "replay" }), ", "))
+	}
+	if c.FingerprintMode == "custom" && c.Fingerprint == "" {
+		return errorf(valueError, "--fingerprint-mode custom needs --fingerprint-value")
+	}
+	return nil
+}
+
+func (c *Config) checkListening() error {
+	switch {
+	case (c.SSLKey == "") != (c.SSLCert == ""):
+		return errorf(valueError, "--ssl-keyfile and --ssl-certfile go together")
+	case c.SSLCertReqs < 0 || c.SSLCertReqs > 2:
+		return errorf(valueError, "--ssl-cert-reqs must be 0, 1 or 2, found %d", c.SSLCertReqs)
+	case c.SSLCertReqs > 0 && c.SSLClientCAs == "":
+		return errorf(valueError, "--ssl-cert-reqs %d needs --ssl-ca-certs", c.SSLCertReqs)
+	case c.Port < 0 || c.Port > 65535:
+		return errorf(valueError, "--port must be from 0 to 65535, found %d", c.Port)
+	}
+	return nil
+}
+
+// checkNames: parser names are always checked, whether or not they are used (W1).
+func (c *Config) checkNames() error {
+	if c.ToolParser != "" && !slices.Contains(parlance.ToolNames(), c.ToolParser) {
+		return errorf(keyError, "invalid tool call parser: %s (chose from { %s })", c.ToolParser, strings.Join(parlance.ToolNames(), ", "))
+	}
+	if c.ReasoningParser != "" && !slices.Contains(parlance.ReasoningNames(), c.ReasoningParser) {
+		return errorf(keyError, "invalid reasoning parser: %s (chose from { %s })", c.ReasoningParser, strings.Join(parlance.ReasoningNames(), ", "))
+	}
+	return nil
+}
+
+// Parser builds the parser that the flags name, bound to the model's vocabulary where its files are there. It is nil
+// where no parser is named.
+func (c *Config) Parser() (*parlance.Parser, error) {
+	if c.ToolParser == "" && c.ReasoningParser == "" {
+		return nil, nil
+	}
+	parser, err := parlance.Lookup(c.ToolParser, c.ReasoningParser)
+	if err != nil {
+		return nil, errorf(typeError, "%v", err)
+	}
+	tool, hasTool := parser.ToolFormat()
+	reasoning, hasReasoning := parser.ReasoningFormat()
+	if hasTool && hasReasoning && tool.Name != reasoning.Name && (tool.Alone || reasoning.Alone) {
+		return nil, errorf(typeError, "--reasoning-parser %s and --tool-call-parser %s cannot be combined", c.ReasoningParser, c.ToolParser)
+	}
+	words, err := c.vocabulary()
+	if err != nil || words == nil {
+		return parser, err
+	}
+	bound, err := parser.Bind(words)
+	if err != nil {
+		reason := err.Error()
+		if missing := (*parlance.VocabularyError)(nil); errors.As(err, &missing) {
+			reason = "it has no " + strings.Join(missing.Missing, ", ")
+		}
+		return nil, errorf(typeError, "--tool-call-parser %s and --reasoning-parser %s cannot be used with the tokenizer of '%s': %s", c.ToolParser, c.ReasoningParser, words.Name, reason)
+	}
+	return bound, nil
+}
+
+// vocabulary reads the tokenizer's files, if there are any.
+func (c *Config) vocabulary() (*vocabulary.Vocabulary, error) {
+	folder := c.Tokenizer
+	if folder == "" {
+		if info, err := os.Stat(c.Model); err != nil || !info.IsDir() {
+			return nil, nil
+		}
+		folder = c.Model
+	}
+	words, err := vocabulary.Load(folder)
+	switch {
+	case err == nil:
+		return words, nil
+	case c.Tokenizer == "" && errors.Is(err, fs.ErrNotExist):
+		return nil, nil // a model's folder without a tokenizer
+	}
+	return nil, errorf(valueError, "--tokenizer: %v", err)
+}

@@ -1,0 +1,40 @@
+package generate
+
+import (
+	"math"
+
+	"github.com/parlance-llm/parlance/engine"
+)
+
+// counter counts the tokens of one choice.
+type counter struct {
+	told   *engine.Usage
+	tokens int // ids, or log probabilities, that have come
+}
+
+func (c *counter) add(p engine.Piece) {
+	if p.Usage != nil {
+		c.told = p.Usage
+	}
+	c.tokens += max(len(p.Tokens), len(p.Logprobs))
+}
+
+// bytesPerToken is what a token is taken to hold where nobody counts; common vocabularies are near it in English.
+const bytesPerToken = 4
+
+// usage is the count so far. How many tokens became reasoning no engine tells: they have the share of the tokens that
+// the reasoning has of the text.
+func (c *counter) usage(s *sorter) (u Usage) {
+	switch {
+	case c.told != nil:
+		u = Usage{Prompt: c.told.PromptTokens, Completion: max(c.told.CompletionTokens, c.tokens), Cached: c.told.CachedTokens}
+	case c.tokens > 0:
+		u.Completion = c.tokens
+	default:
+		u.Completion, u.Estimated = (s.bytes+bytesPerToken-1)/bytesPerToken, true
+	}
+	if s.reasoning > 0 && s.bytes > 0 {
+		u.Reasoning = min(u.Completion, max(1, int(math.Round(float64(u.Completion)*float64(s.reasoning)/float64(s.bytes)))))
+	}
+	return u
+}

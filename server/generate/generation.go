@@ -1,0 +1,259 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/internal/stops"
+	"github.com/parlance-llm/parlance/server/apierror"
+)
+
+// Generation is an answer that is being made. Next and Close belong to one goroutine.
+type Generation struct {
+	// Notes tell where the constraint is wider than what was asked for.
+	Notes []string
+
+	generator *Generator
+	request   *Request
+	reading   parlance.Request
+	engine    *engine.Request
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	steps  chan result
+	done   sync.WaitGroup
+
+	left    int // choices that are not over
+	failed  error
+	usages  []Usage
+	began   bool
+	started time.Time
+}
+
+type result struct {
+	step Step
+	err  error
+}
+
+// ErrWaiting: nothing came within the time that Next was given.
+var ErrWaiting = errors.New("the engine has not gone on yet")
+
+func newGeneration(ctx context.Context, g *Generator, r *Request, reading parlance.Request, e *engine.Request) *Generation {
+	generation := &Generation{generator: g, request: r, reading: reading, engine: e, steps: make(chan result), left: r.N, usages: make([]Usage, r.N), started: time.Now()}
+	generation.ctx, generation.cancel = context.WithCancel(ctx)
+	return generation
+}
+
+// run starts the choices. Each has a goroutine, which waits until its step is taken: a slow client slows the engine down.
+func (g *Generation) run() {
+	for i := range g.request.N {
+		g.done.Go(func() {
+			if err := g.choice(i); err != nil {
+				g.send(result{err: err})
+			}
+		})
+	}
+}
+
+// send hands a step over; it answers false if nobody wants it any more.
+func (g *Generation) send(r result) bool {
+	select {
+	case g.steps <- r:
+		return true
+	case <-g.ctx.Done():
+		return false
+	}
+}
+
+// Next gives the next step. It waits no longer than wait, if that is more than zero, and then answers ErrWaiting; it may
+// be called again. After the last step it answers io.EOF. Any other error ends the answer.
+func (g *Generation) Next(wait time.Duration) (Step, error) {
+	switch {
+	case g.failed != nil:
+		return Step{}, g.failed
+	case g.left == 0:
+		return Step{}, io.EOF
+	}
+	var late <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case r := <-g.steps:
+		if r.err != nil {
+			g.failed = FromEngine(r.err)
+			g.cancel()
+			return Step{}, g.failed
+		}
+		if !g.began {
+			g.began = true
+			g.observe(func(o Observer) { o.Began(g.request, time.Since(g.started)) })
+		}
+		g.usages[r.step.Choice] = r.step.Usage
+		if r.step.Finish != nil {
+			g.left--
+		}
+		return r.step, nil
+	case <-late:
+		return Step{}, ErrWaiting
+	case <-g.ctx.Done():
+		g.failed = context.Cause(g.ctx)
+		return Step{}, g.failed
+	}
+}
+
+// Usage counts the tokens of all choices so far.
+func (g *Generation) Usage() (sum Usage) {
+	for _, usage := range g.usages {
+		sum = sum.Add(usage)
+	}
+	return sum
+}
+
+// Close ends the answer, and the engine's work on it, and waits until that is done.
+func (g *Generation) Close() {
+	g.cancel()
+	g.done.Wait()
+}
+
+// Answers reads the whole answer: one a choice, in their order.
+func (g *Generation) Answers() ([]*Answer, error) {
+	collectors := make([]Collector, g.request.N)
+	for {
+		step, err := g.Next(0)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		collectors[step.Choice].Add(step)
+	}
+	answers := make([]*Answer, len(collectors))
+	for i := range collectors {
+		answers[i] = collectors[i].Answer()
+		if g.reads() {
+			g.observe(func(o Observer) { o.Invoked(g.request, len(answers[i].Calls) > 0) })
+		}
+	}
+	return answers, nil
+}
+
+// reads tells whether calls are read.
+func (g *Generation) reads() bool {
+	return g.request.ToolChoice.Mode != ToolChoiceNone && g.request.Model.ReadsCalls()
+}
+
+func (g *Generation) observe(tell func(Observer)) {
+	if g.generator.Observer != nil {
+		tell(g.generator.Observer)
+	}
+}
+
+// choice makes one choice.
+func (g *Generation) choice(number int) error {
+	stream, err := g.generator.Engine.Generate(g.ctx, g.engine.Choice(number))
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	c := &choice{generation: g, number: number, sorter: g.newSorter()}
+	if len(g.engine.Stop) < len(g.request.Stop) {
+		set, err := stops.Compile(g.request.Stop)
+		if err != nil {
+			return apierror.Invalidf("stop", "%v", err)
+		}
+		c.stops = set.Matcher()
+	}
+	for {
+		piece, err := stream.Next()
+		if errors.Is(err, io.EOF) {
+			return &apierror.Error{Kind: apierror.BadGateway, Message: "The engine's answer broke off", Cause: io.ErrUnexpectedEOF}
+		}
+		if err != nil {
+			return err
+		}
+		step := c.take(piece)
+		if step.Finish != nil {
+			g.observe(func(o Observer) { o.Finished(g.request, *step.Finish, step.Usage) })
+		}
+		if !g.send(result{step: step}) || step.Finish != nil {
+			return nil
+		}
+	}
+}
+
+func (g *Generation) newSorter() *sorter {
+	s := &sorter{request: g.request, known: g.reading.Tools.Names(), newID: g.newCallID}
+	s.flagged = func(name, why string) {
+		g.observe(func(o Observer) { o.Flagged(g.request, name, why) })
+	}
+	if parser := g.request.Model.Parser; parser != nil {
+		s.stream = parser.Stream(g.reading)
+	}
+	return s
+}
+
+// choice is one choice while it is made.
+type choice struct {
+	generation *Generation
+	number     int
+	sorter     *sorter
+	stops      *stops.Matcher // nil: the engine looks for the stop strings
+	counter    counter
+}
+
+// take makes a step of a piece.
+func (c *choice) take(p engine.Piece) Step {
+	g := c.generation
+	step := Step{Choice: c.number}
+	if g.request.Logprobs {
+		step.Logprobs = p.Logprobs
+	}
+	if g.request.TokenIDs {
+		step.TokenIDs, step.PromptTokenIDs = p.Tokens, p.PromptTokens
+	}
+	finish := Finish{Reason: p.Finish, StopString: p.StopString, StopToken: p.StopToken}
+	text := p.Text
+	if c.stops != nil {
+		var met string
+		switch text, met = c.stops.Write(text); {
+		case met != "":
+			finish = Finish{Reason: engine.FinishStop, StopString: met}
+			if g.request.IncludeStop {
+				text += met
+			}
+		case p.Finish != "":
+			text += c.stops.Flush()
+		}
+	}
+	step.Deltas = c.sorter.write(text)
+	if finish.Reason != "" {
+		cut := finish.Reason != engine.FinishStop || finish.StopString != "" && !g.request.Model.isMarker(finish.StopString)
+		step.Deltas = append(step.Deltas, c.sorter.close(cut)...)
+		finish.Calls, finish.Cut = c.sorter.calls, c.sorter.cut
+		step.Finish = &finish
+	}
+	c.counter.add(p)
+	step.Usage = c.counter.usage(c.sorter)
+	if g.request.Stream && len(step.Deltas) > 0 && g.reads() {
+		g.observe(func(o Observer) { o.Invoked(g.request, hasCall(step.Deltas)) })
+	}
+	return step
+}
+
+func hasCall(deltas []Delta) bool {
+	for _, d := range deltas {
+		if d.Kind == parlance.ToolCall || d.Kind == parlance.Arguments {
+			return true
+		}
+	}
+	return false
+}

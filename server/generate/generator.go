@@ -1,0 +1,247 @@
+package generate
+
+import (
+	"context"
+	"encoding/json/v2"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/apierror"
+)
+
+// Generator answers requests. Its fields are set once; any number of goroutines may then use it.
+type Generator struct {
+	Engine engine.Engine
+	// Renderer makes prompts of conversations.
+	Renderer Renderer
+	// Constrainer holds the model to forced calls, strict tools and response formats.
+	Constrainer Constrainer
+	// Options are the parser's: what the library leaves to its user.
+	Exact, Validated, KnownToolsOnly bool
+	// Observer hears what happens; nil is nobody.
+	Observer Observer
+	Logger   *slog.Logger
+}
+
+// Renderer makes the prompt of a request. For an engine that takes only conversations it gives the conversation.
+type Renderer interface {
+	Render(ctx context.Context, r *Request) (engine.Prompt, *engine.Conversation, error)
+}
+
+// Constrainer makes the constraint of a request. It gives nil where the model is free, and notes where a constraint is
+// wider than what was asked for.
+type Constrainer interface {
+	Constrain(r *Request, state parlance.PromptState, can engine.Capabilities) (c *engine.Constraint, notes []string, err error)
+}
+
+// Observer hears what happens, for metrics and logs. Its methods are called by many goroutines.
+type Observer interface {
+	// Invoked: the parser of tool calls has been asked, of a whole choice or of one step of a stream.
+	Invoked(r *Request, foundCall bool)
+	// Flagged: the model called a function that is not declared (undeclared), or not the one that was named (not_named).
+	Flagged(r *Request, name, why string)
+	// Widened: the constraint is wider than what was asked for.
+	Widened(r *Request, notes []string)
+	// Began: the first piece of the answer has come, after so long.
+	Began(r *Request, after time.Duration)
+	// Finished: a choice is over.
+	Finished(r *Request, f Finish, u Usage)
+}
+
+// check tells what is wrong with a request that the interfaces share: whether the server was started with what its tool
+// choice needs.
+func (g *Generator) check(r *Request) error {
+	hasParser := r.Model.ReadsCalls()
+	switch choice := r.ToolChoice; {
+	case choice.Mode == ToolChoiceAuto && (!hasParser || !r.Model.AutoToolChoice):
+		var missing []string
+		if !r.Model.AutoToolChoice {
+			missing = append(missing, "--enable-auto-tool-choice")
+		}
+		if !hasParser {
+			missing = append(missing, "--tool-call-parser")
+		}
+		return apierror.Invalidf("tool_choice", `"auto" tool choice requires %s to be set`, strings.Join(missing, " and "))
+	case choice.Mode == ToolChoiceRequired && !hasParser:
+		return apierror.Invalidf("tool_choice", `tool_choice="required" requires --tool-call-parser to be set`)
+	case choice.Mode == ToolChoiceFunction && !hasParser:
+		return apierror.Invalidf("tool_choice", `tool_choice=function %q requires --tool-call-parser to be set`, choice.Name)
+	}
+	return nil
+}
+
+// Start checks a request, renders it and sends it to the engine. The Generation must be closed.
+func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) {
+	if err := g.check(r); err != nil {
+		return nil, err
+	}
+	prompt, conversation, err := g.Renderer.Render(ctx, r)
+	if err != nil {
+		return nil, FromEngine(err)
+	}
+	reading, err := g.reading(r, prompt)
+	if err != nil {
+		return nil, err
+	}
+	request := g.engineRequest(r, prompt, conversation)
+	var state parlance.PromptState
+	if r.Model.Parser != nil {
+		state = r.Model.Parser.PromptState(reading)
+	}
+	constraint, notes, err := g.Constrainer.Constrain(r, state, g.Engine.Capabilities())
+	if err != nil {
+		return nil, FromEngine(err)
+	}
+	request.Constraint = constraint
+	generation := newGeneration(ctx, g, r, reading, request)
+	if generation.Notes = notes; len(notes) > 0 {
+		generation.observe(func(o Observer) { o.Widened(r, notes) })
+	}
+	generation.run()
+	return generation, nil
+}
+
+// reading is what the parser is told of a request.
+func (g *Generator) reading(r *Request, prompt engine.Prompt) (parlance.Request, error) {
+	reading := parlance.Request{
+		ToolChoice: parlance.ToolChoice{Mode: r.ToolChoice.Mode, Name: r.ToolChoice.Name},
+		Prompt:     prompt.Text, ChatTemplateKwargs: r.Template.Kwargs,
+		// A whole answer keeps a malformed call as text (ruling 34).
+		Exact: g.Exact, Validated: g.Validated || !r.Stream, KnownToolsOnly: g.KnownToolsOnly,
+	}
+	if len(r.Tools) == 0 {
+		return reading, nil
+	}
+	data, err := json.Marshal(r.Tools, lenient)
+	if err == nil {
+		reading.Tools, err = parlance.ParseTools(data)
+	}
+	var tool *parlance.ToolError
+	if errors.As(err, &tool) {
+		return reading, apierror.Invalidf("tools", "%v", tool)
+	}
+	if err != nil {
+		return reading, apierror.Invalidf("tools", "%v", err)
+	}
+	return reading, nil
+}
+
+// engineRequest is a request as the engine takes it.
+func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation *engine.Conversation) *engine.Request {
+	can := g.Engine.Capabilities()
+	e := &engine.Request{
+		ID: r.ID, Model: r.Model.Upstream, Prompt: prompt, Conversation: conversation, Sampling: r.Sampling, MaxTokens: r.MaxTokens,
+		StopTokens: r.StopTokens, IncludeStop: r.IncludeStop, Logprobs: r.Logprobs, TopLogprobs: r.TopLogprobs,
+		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget, Extra: r.EngineParameter,
+		SpacesBetweenSpecialTokens: r.SpacesBetween,
+	}
+	if can.StopStrings == 0 || len(r.Stop) <= can.StopStrings {
+		e.Stop = r.Stop
+	}
+	if r.Model.Parser == nil {
+		e.SkipSpecialTokens = r.SkipSpecial == nil || *r.SkipSpecial
+		return e
+	}
+	// The parser needs the markers, whatever the request says of special tokens (W44).
+	for _, format := range r.Model.formats() {
+		e.PreservedTokens = append(e.PreservedTokens, format.Tokens...)
+		if format.SpacesBetweenSpecialTokens != nil {
+			e.SpacesBetweenSpecialTokens = format.SpacesBetweenSpecialTokens
+		}
+	}
+	return e
+}
+
+// EngineRenderer renders by the engine's own route, or leaves it to an engine that takes only conversations.
+type EngineRenderer struct{ Engine engine.Engine }
+
+// Render implements Renderer.
+func (e EngineRenderer) Render(ctx context.Context, r *Request) (engine.Prompt, *engine.Conversation, error) {
+	conversation, err := r.Conversation()
+	if err != nil {
+		return engine.Prompt{}, nil, err
+	}
+	if e.Engine.Capabilities().ChatOnly {
+		return engine.Prompt{}, conversation, nil
+	}
+	prompt, err := e.Engine.ApplyTemplate(ctx, conversation)
+	return prompt, nil, err
+}
+
+// Conversation is the conversation of a request as an engine takes it.
+func (r *Request) Conversation() (*engine.Conversation, error) {
+	c := &engine.Conversation{
+		Model: r.Model.Upstream, ChatTemplateKwargs: r.Template.Kwargs, ReasoningEffort: r.Template.ReasoningEffort, Template: r.Template.Source,
+		NoGenerationPrompt: r.Template.NoGenerationPrompt, ContinueFinalMessage: r.Template.ContinueFinalMessage,
+	}
+	var err error
+	if c.Messages, err = json.Marshal(r.Messages, lenient); err != nil {
+		return nil, apierror.Invalidf("messages", "%v", err)
+	}
+	if len(r.Tools) > 0 {
+		if c.Tools, err = json.Marshal(r.Tools, lenient); err != nil {
+			return nil, apierror.Invalidf("tools", "%v", err)
+		}
+	}
+	return c, nil
+}
+
+// FromEngine gives an engine's error as the server answers it.
+func FromEngine(err error) error {
+	var e *engine.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	out := &apierror.Error{Message: e.Message, Param: e.Param, Cause: err, RetryAfter: e.RetryAfter}
+	switch status := e.HTTPStatus(); status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		out.Kind = apierror.Invalid
+	case http.StatusRequestEntityTooLarge:
+		out.Kind = apierror.TooLarge
+	case http.StatusNotFound:
+		out.Kind = apierror.NotFound
+	case http.StatusTooManyRequests:
+		out.Kind = apierror.RateLimited
+	case http.StatusNotImplemented:
+		out.Kind = apierror.NotImplemented
+	case http.StatusServiceUnavailable:
+		out.Kind, out.Message = apierror.Overloaded, "The engine takes no more requests now"
+	case http.StatusGatewayTimeout:
+		out.Kind, out.Message = apierror.GatewayTimeout, "The engine did not answer in time"
+	case http.StatusBadGateway:
+		out.Kind, out.Message = apierror.BadGateway, "The engine cannot be reached, or its answer cannot be read"
+	default:
+		out.Kind, out.Message = apierror.Internal, "Internal server error"
+	}
+	if out.Message == "" {
+		out.Message = "The engine refused the request"
+	}
+	return out
+}
+
+// Unconstrained leaves the model free, and says so where it should not be.
+type Unconstrained struct{}
+
+// Constrain implements Constrainer.
+func (Unconstrained) Constrain(r *Request, _ parlance.PromptState, can engine.Capabilities) (*engine.Constraint, []string, error) {
+	var notes []string
+	if r.ToolChoice.Forced() {
+		notes = append(notes, "tool_choice "+r.ToolChoice.Mode+" is not enforced: the model is not constrained")
+	}
+	f := r.ResponseFormat
+	if f == nil {
+		return nil, notes, nil
+	}
+	if !can.Takes(f.Dialect) {
+		return nil, nil, apierror.Invalidf(f.Param, "the engine takes no constraint of the kind %s", f.Dialect)
+	}
+	if r.ToolChoice.Mode != ToolChoiceNone {
+		return nil, append(notes, f.Param+" is not enforced beside tools"), nil
+	}
+	return &engine.Constraint{Dialect: f.Dialect, Text: f.Text, Choices: f.Choices}, notes, nil
+}

@@ -1,0 +1,109 @@
+package generate
+
+import (
+	"slices"
+
+	"github.com/parlance-llm/parlance"
+)
+
+// sorter turns the text of one choice into deltas, by what the request wants of calls and reasoning.
+type sorter struct {
+	stream  *parlance.Stream // nil: there is no parser, and all is content
+	request *Request
+	newID   func(name string, number int) string
+	// known are the names of the declared tools; flagged hears of calls that are none of them, or not the one named.
+	known   []string
+	flagged func(name, why string)
+
+	calls     int // calls that are passed on
+	cut       bool
+	bytes     int // of the text
+	reasoning int // bytes that became reasoning
+	out       []Delta
+}
+
+func (s *sorter) write(text string) []Delta {
+	s.bytes += len(text)
+	s.out = nil
+	if s.stream == nil {
+		if text != "" {
+			s.out = append(s.out, Delta{Kind: parlance.Content, Text: text})
+		}
+		return s.out
+	}
+	return s.take(s.stream.WriteString(text))
+}
+
+// close ends the text; cut tells that it was cut off.
+func (s *sorter) close(cut bool) []Delta {
+	s.out = nil
+	if s.stream == nil {
+		return nil
+	}
+	reason := parlance.FinishStop
+	if cut {
+		reason = parlance.FinishLength
+	}
+	return s.take(s.stream.Close(reason))
+}
+
+func (s *sorter) take(deltas []parlance.Delta) []Delta {
+	for i := range deltas {
+		d := &deltas[i]
+		if d.Kind == parlance.Reasoning {
+			s.reasoning += len(d.Text)
+			if !s.request.IncludeReasoning {
+				continue
+			}
+		}
+		switch d.Kind {
+		case parlance.Content, parlance.Reasoning:
+			s.text(d.Kind, string(d.Text), 0)
+			continue
+		case parlance.ToolCall:
+			s.flag(d.Name)
+			s.cut = false
+		case parlance.ToolCallEnd:
+			s.cut = d.Cut
+		}
+		if d.Call > 0 && !s.request.Parallel {
+			continue
+		}
+		switch d.Kind {
+		case parlance.ToolCall:
+			id := d.ID
+			if id == "" {
+				id = s.newID(d.Name, d.Call)
+			}
+			s.calls++
+			s.out = append(s.out, Delta{Kind: d.Kind, Call: d.Call, Name: d.Name, ID: id})
+		case parlance.Arguments:
+			s.text(d.Kind, string(d.Text), d.Call)
+		case parlance.ToolCallEnd:
+			s.out = append(s.out, Delta{Kind: d.Kind, Call: d.Call, Malformed: d.Malformed, Cut: d.Cut})
+		}
+	}
+	return s.out
+}
+
+// text adds text, to the delta before if that is of the same kind.
+func (s *sorter) text(kind parlance.Kind, text string, call int) {
+	if text == "" {
+		return
+	}
+	if n := len(s.out); n > 0 && s.out[n-1].Kind == kind && s.out[n-1].Call == call {
+		s.out[n-1].Text += text
+		return
+	}
+	s.out = append(s.out, Delta{Kind: kind, Text: text, Call: call})
+}
+
+// flag notes a call of a function that was not declared, or is not the one that was named.
+func (s *sorter) flag(name string) {
+	switch choice := s.request.ToolChoice; {
+	case choice.Mode == ToolChoiceFunction && name != choice.Name:
+		s.flagged(name, "not_named")
+	case !slices.Contains(s.known, name):
+		s.flagged(name, "undeclared")
+	}
+}

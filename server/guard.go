@@ -1,0 +1,206 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json/v2"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/cors"
+
+	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/requestid"
+)
+
+// guard puts around all routes what all of them need: ids, logs, counters, CORS, and an answer when a handler panics.
+func (s *Server) guard(next http.Handler) http.Handler {
+	handler := s.observe(s.missing(next))
+	handler = s.cors(handler)
+	handler = requestid.Wrap(handler, s.config.RequestIDHeaders)
+	if prefix := strings.TrimRight(s.config.RootPath, "/"); prefix != "" {
+		inner := handler
+		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if rest, ok := strings.CutPrefix(r.URL.Path, prefix); ok && strings.HasPrefix(rest, "/") {
+				http.StripPrefix(prefix, inner).ServeHTTP(w, r)
+				return
+			}
+			inner.ServeHTTP(w, r) // the proxy has taken the path off
+		})
+	}
+	return handler
+}
+
+func (s *Server) cors(next http.Handler) http.Handler {
+	all := func(list []string) []string {
+		if len(list) == 0 {
+			return []string{"*"}
+		}
+		return list
+	}
+	methods := all(s.config.AllowedMethods)
+	if slices.Contains(methods, "*") {
+		methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+	}
+	return cors.New(cors.Options{
+		AllowedOrigins: all(s.config.AllowedOrigins), AllowedMethods: methods, AllowedHeaders: all(s.config.AllowedHeaders),
+		AllowCredentials: s.config.AllowCredentials, ExposedHeaders: []string{requestid.Header, "X-Parlance-Warning", "Retry-After"},
+		OptionsSuccessStatus: http.StatusOK,
+	}).Handler(next)
+}
+
+// missing answers what no route is for in the words of the reference's framework.
+func (s *Server) missing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler, pattern := s.mux.Handler(r)
+		if pattern != "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		status := &statusOnly{header: http.Header{}}
+		handler.ServeHTTP(status, r)
+		for name, values := range status.header {
+			if name == "Allow" || name == "Location" {
+				w.Header()[name] = values
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status.code)
+		body, _ := json.Marshal(map[string]string{"detail": http.StatusText(status.code)})
+		_, _ = w.Write(body)
+	})
+}
+
+// statusOnly is a response of which only the head is kept.
+type statusOnly struct {
+	header http.Header
+	code   int
+}
+
+func (s *statusOnly) Header() http.Header         { return s.header }
+func (s *statusOnly) Write(p []byte) (int, error) { return len(p), nil }
+func (s *statusOnly) WriteHeader(code int)        { s.code = code }
+
+// observe logs and counts every request, and answers for a handler that panics.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		watched := &watched{ResponseWriter: w, status: http.StatusOK}
+		route := "other"
+		if _, pattern := s.mux.Handler(r); pattern != "" {
+			route = pattern
+		}
+		defer func() {
+			if p := recover(); p != nil && p != http.ErrAbortHandler {
+				s.logger.Error("panic", "request_id", requestid.From(r.Context()), "route", route, "panic", p, "stack", string(debug.Stack()))
+				if !watched.wrote {
+					apierror.ShapeOpenAI.Write(watched, apierror.New(apierror.Internal, "", "Internal server error"))
+				}
+			}
+			took := time.Since(start)
+			s.metrics.Answered(route, watched.status, took)
+			level := slog.LevelInfo
+			if route == "GET /health" || route == "GET /metrics" || route == "GET /ready" {
+				level = slog.LevelDebug
+			}
+			s.logger.Log(context.WithoutCancel(r.Context()), level, "request", "request_id", requestid.From(r.Context()), "method", r.Method, "path", r.URL.Path,
+				"status", watched.status, "seconds", took.Seconds(), "client", clientOf(r))
+		}()
+		next.ServeHTTP(watched, r)
+	})
+}
+
+func clientOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// watched is a response whose status is noted.
+type watched struct {
+	http.ResponseWriter
+	status int
+	wrote  bool
+}
+
+func (w *watched) WriteHeader(status int) {
+	if !w.wrote {
+		w.status, w.wrote = status, true
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.wrote = true
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap gives http.ResponseController what it needs.
+func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack implements http.Hijacker.
+func (w *watched) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
+
+// serves puts a handler on a route, behind the keys of the server. Errors of the guard have the interface's shape.
+func (s *Server) serves(pattern string, handler http.Handler, shape apierror.Shape) {
+	s.mux.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.mayCome(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			shape.Write(w, apierror.New(apierror.Unauthorized, "", "Unauthorized: expected an API key that this server knows"))
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+}
+
+// generates is serves for a route that asks the engine for text: how many are served at once has a limit.
+func (s *Server) generates(pattern string, handler http.Handler, shape apierror.Shape) {
+	s.serves(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.streams != nil {
+			select {
+			case s.streams <- struct{}{}:
+				defer func() { <-s.streams }()
+			default:
+				err := apierror.New(apierror.Overloaded, "", "The server answers as many requests as it may (%d)", cap(s.streams))
+				err.RetryAfter = time.Second
+				shape.Write(w, err)
+				return
+			}
+		}
+		defer s.metrics.Running()()
+		handler.ServeHTTP(w, r)
+	}), shape)
+}
+
+// mayCome tells whether a request has a key that the server knows. How long that takes tells nothing of the keys.
+func (s *Server) mayCome(r *http.Request) bool {
+	if len(s.keys) == 0 {
+		return true
+	}
+	var given [][sha256.Size]byte
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		given = append(given, sha256.Sum256([]byte(strings.TrimSpace(token))))
+	}
+	if key := r.Header.Get("X-Api-Key"); key != "" { // as Anthropic's clients send it
+		given = append(given, sha256.Sum256([]byte(key)))
+	}
+	ok := 0
+	for _, key := range given {
+		for _, known := range s.keys {
+			ok |= subtle.ConstantTimeCompare(key[:], known[:])
+		}
+	}
+	return ok == 1
+}

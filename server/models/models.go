@@ -1,0 +1,147 @@
+// Package models knows the names under which the server serves models, and what the engine calls them.
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/generate"
+)
+
+// Registry resolves the model of a request. Any number of goroutines may use it.
+type Registry struct {
+	engine engine.Engine
+	// served are the names given on the command line; the first stands in answers. upstream is the engine's name for the
+	// model behind them.
+	served   []string
+	upstream string
+	// parser reads all models, if it is set.
+	parser *parlance.Parser
+	auto   bool
+
+	mutex  sync.Mutex
+	listed []engine.Model
+	asked  time.Time
+}
+
+// New makes a registry. With names, all of them lead to the engine's model upstream, "" being the engine's first. Without
+// names the engine's models are served under their own names.
+//
+// The parser reads what all models write; auto says whether tool_choice auto is served with it. Without one, models have
+// the parsers that the engine says they need, as the recordings of replay do.
+func New(e engine.Engine, served []string, upstream string, parser *parlance.Parser, auto bool) *Registry {
+	return &Registry{engine: e, served: served, upstream: upstream, parser: parser, auto: auto}
+}
+
+// fresh is how long an engine's list of models is believed.
+const fresh = 30 * time.Second
+
+// list asks the engine for its models; if it does not answer, the last answer counts.
+func (r *Registry) list(ctx context.Context) ([]engine.Model, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if time.Since(r.asked) < fresh && r.listed != nil {
+		return r.listed, nil
+	}
+	models, err := r.engine.Models(ctx)
+	if err != nil {
+		if r.listed != nil {
+			return r.listed, nil
+		}
+		return nil, err
+	}
+	r.listed, r.asked = models, time.Now()
+	return models, nil
+}
+
+// Resolve finds a model by the name that a request gives it. "" asks for the first one. The error is of the kind NotFound
+// for a model that is not served.
+func (r *Registry) Resolve(ctx context.Context, name string) (generate.Model, error) {
+	if len(r.served) > 0 {
+		if name != "" && !slices.Contains(r.served, name) {
+			return generate.Model{}, unknown(name, r.served)
+		}
+		return r.model(ctx, r.served[0], r.upstream)
+	}
+	listed, err := r.list(ctx)
+	if err != nil || len(listed) == 0 {
+		// Nothing is known of the engine's models; it will refuse a wrong name itself.
+		return generate.Model{Name: name, Upstream: name, Parser: r.parser, AutoToolChoice: r.auto}, nil
+	}
+	if name == "" {
+		name = listed[0].ID
+	}
+	var names []string
+	for _, model := range listed {
+		if model.ID == name {
+			return r.model(ctx, name, name)
+		}
+		names = append(names, model.ID)
+	}
+	return generate.Model{}, unknown(name, names)
+}
+
+func unknown(name string, valid []string) error {
+	return &apierror.Error{Kind: apierror.NotFound, Param: "model", Message: fmt.Sprintf("The model `%s` does not exist. Valid aliases: %s.", name, strings.Join(valid, ", "))}
+}
+
+// model is a model with its parser: the one that was set, else the one that the engine says its model needs.
+func (r *Registry) model(ctx context.Context, name, upstream string) (generate.Model, error) {
+	m := generate.Model{Name: name, Upstream: upstream, Parser: r.parser, AutoToolChoice: r.auto}
+	if r.parser != nil {
+		return m, nil
+	}
+	listed, err := r.list(ctx)
+	if err != nil {
+		return m, nil // without the engine's word there is no parser
+	}
+	for i, known := range listed {
+		if (known.ID == upstream || upstream == "" && i == 0) && known.ToolCallParser+known.ReasoningParser != "" {
+			if m.Parser, err = parlance.Lookup(known.ToolCallParser, known.ReasoningParser); err != nil {
+				return m, apierror.New(apierror.Internal, "", "the engine names a parser that is not known: %v", err)
+			}
+			m.AutoToolChoice = m.ReadsCalls()
+		}
+	}
+	return m, nil
+}
+
+// Entry is a model as it is listed.
+type Entry struct {
+	engine.Model
+	// Name is the name it is served under, Root what it was loaded from.
+	Name string
+}
+
+// List gives the models that are served.
+func (r *Registry) List(ctx context.Context) ([]Entry, error) {
+	listed, err := r.list(ctx)
+	if len(r.served) == 0 {
+		if err != nil {
+			return nil, err
+		}
+		out := make([]Entry, len(listed))
+		for i, model := range listed {
+			out[i] = Entry{Model: model, Name: model.ID}
+		}
+		return out, nil
+	}
+	var known engine.Model
+	for i, model := range listed {
+		if model.ID == r.upstream || r.upstream == "" && i == 0 {
+			known = model
+		}
+	}
+	out := make([]Entry, len(r.served))
+	for i, name := range r.served {
+		out[i] = Entry{Model: known, Name: name}
+	}
+	return out, nil
+}

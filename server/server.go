@@ -1,0 +1,150 @@
+// Package server is the HTTP server: the OpenAI Chat Completions interface, and what stands around it, in front of an
+// engine.
+//
+//	s, err := server.New(configuration, logger)
+//	if err != nil {
+//		return err // told in the words of config.Error
+//	}
+//	return s.Run(ctx, func(address string) { ... }) // serves until ctx ends, then lets the answers end
+//
+// The rooms: config reads flags; body, apierror, sse and requestid are what all interfaces share of HTTP; generate is what
+// they share of the work; each interface (chat, completions) is a package of its own that knows only its JSON. This
+// package puts them together and guards the routes.
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync/atomic"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/chat"
+	"github.com/parlance-llm/parlance/server/config"
+	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/metrics"
+	"github.com/parlance-llm/parlance/server/models"
+)
+
+// Server is a server. New makes it, Run runs it once.
+type Server struct {
+	config    *config.Config
+	logger    *slog.Logger
+	engine    engine.Engine
+	models    *models.Registry
+	generator *generate.Generator
+	metrics   *metrics.Recorder
+	mux       *http.ServeMux
+	keys      [][sha256.Size]byte
+	streams   chan struct{} // nil: no limit
+	draining  atomic.Bool
+}
+
+// Version is the version that /version and the fingerprint tell.
+const Version = "0.33.0"
+
+// New checks a configuration and makes the server. It opens no port. The error is a *config.Error where the
+// configuration is at fault.
+func New(c *config.Config, logger *slog.Logger) (*Server, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	parser, err := c.Parser()
+	if err != nil {
+		return nil, err
+	}
+	e, err := openEngine(c, logger)
+	if err != nil {
+		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
+	}
+	s := &Server{config: c, logger: logger, engine: e, metrics: metrics.New(!c.DisableLogStats), mux: http.NewServeMux()}
+	s.models = models.New(e, c.ServedNames, c.EngineModel, parser, c.AutoToolChoice)
+	s.generator = &generate.Generator{
+		Engine: e, Renderer: generate.EngineRenderer{Engine: e}, Constrainer: generate.Unconstrained{},
+		Exact: c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
+		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
+	}
+	for _, key := range c.APIKeys {
+		s.keys = append(s.keys, sha256.Sum256([]byte(key)))
+	}
+	if c.MaxStreams > 0 {
+		s.streams = make(chan struct{}, c.MaxStreams)
+	}
+	s.routes(parser)
+	return s, nil
+}
+
+func openEngine(c *config.Config, logger *slog.Logger) (engine.Engine, error) {
+	o := engine.Options{
+		URL: c.EngineURL, APIKey: c.EngineAPIKey, Model: c.EngineModel, ConnectTimeout: c.EngineConnectTimeout,
+		FirstPieceTimeout: c.EngineFirstTimeout, PieceTimeout: c.EngineTimeout, Retries: c.EngineRetries, ReplaySpeed: c.ReplaySpeed, Logger: logger,
+	}
+	if o.Retries == 0 {
+		o.Retries = -1
+	}
+	if c.Replay != "" {
+		o.Recordings = os.DirFS(c.Replay)
+	}
+	return engine.Open(c.Engine, o)
+}
+
+// settings are the Chat Completions interface's.
+func (s *Server) settings(parser *parlance.Parser) chat.Settings {
+	c := s.config
+	return chat.Settings{
+		Defaults:     s.defaults(),
+		ResponseRole: c.ResponseRole, ReasoningField: c.ReasoningField, ExcludeTools: c.ExcludeTools,
+		ForceUsage: c.ForceUsage, PromptDetails: c.PromptTokensDetails, Metrics: c.PerRequestMetrics, TokensAsIDs: c.ReturnTokensAsIDs,
+		MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth,
+		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
+	}
+}
+
+func (s *Server) defaults() generate.TemplateDefaults {
+	return generate.TemplateDefaults{Kwargs: s.config.TemplateKwargs, Efforts: s.config.EffortMap, TrustRequest: s.config.TrustRequestTemplate}
+}
+
+// fingerprint tells of what makes answers alike: the version, and a hash of the parsers and the engine.
+func (s *Server) fingerprint(parser *parlance.Parser) string {
+	sum := sha256.New()
+	sum.Write([]byte(s.engine.Name() + "\x00" + s.config.EngineModel + "\x00" + s.config.Model + "\x00"))
+	if parser != nil {
+		sum.Write([]byte(parser.ToolName() + "\x00" + parser.ReasoningName()))
+	}
+	hash := hex.EncodeToString(sum.Sum(nil)[:4])
+	switch s.config.FingerprintMode {
+	case "none":
+		return ""
+	case "hash":
+		return hash
+	case "custom":
+		return s.config.Fingerprint
+	}
+	return "vllm-" + Version + "-" + hash
+}
+
+// routes puts the interfaces on their paths.
+func (s *Server) routes(parser *parlance.Parser) {
+	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: s.settings(parser), Logger: s.logger}
+	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
+	s.operational()
+}
+
+// Handler is everything that the server answers.
+func (s *Server) Handler() http.Handler { return s.guard(s.mux) }
+
+// Ready is nil if the server would answer a request now.
+func (s *Server) Ready(ctx context.Context) error {
+	if s.draining.Load() {
+		return apierror.New(apierror.Overloaded, "", "the server is shutting down")
+	}
+	if err := s.engine.Health(ctx); err != nil {
+		return generate.FromEngine(err)
+	}
+	return nil
+}
