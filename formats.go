@@ -57,6 +57,8 @@ type FormatInfo struct {
 	StructuralTag string `json:"structural_tag,omitzero"`
 	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
 	CallIDs string `json:"call_ids,omitzero"`
+	// ResponseTemplate: the grammar comes with the checkpoint, as a response template; see LookupTemplate.
+	ResponseTemplate bool `json:"response_template,omitzero"`
 	// Alone: the format goes together with no half of another.
 	Alone bool `json:"alone,omitzero"`
 	// Slow is why the format may be slower than others, where it may.
@@ -128,7 +130,7 @@ func infoOf(d *grammar.Definition) FormatInfo {
 		Grammar: strings.TrimRight(own.Grammar, "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
 		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
-		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, Slow: d.Slow,
+		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, ResponseTemplate: d.From != "", Slow: d.Slow,
 		Notes:  some(d.Notes),
 		Detect: DetectInfo{Template: some(d.Detect.Template), Vocabulary: some(d.Detect.Vocabulary), Not: some(d.Detect.Not)},
 	}

@@ -179,7 +179,11 @@ func (c *Config) Parser() (*parlance.Parser, error) {
 	if c.ToolParser == "" && c.ReasoningParser == "" {
 		return nil, nil
 	}
-	parser, err := parlance.Lookup(c.ToolParser, c.ReasoningParser)
+	template, err := c.responseTemplate()
+	if err != nil {
+		return nil, errorf(typeError, "%v", err)
+	}
+	parser, err := parlance.LookupTemplate(c.ToolParser, c.ReasoningParser, template)
 	if err != nil {
 		return nil, errorf(typeError, "%v", err)
 	}
@@ -203,14 +207,34 @@ func (c *Config) Parser() (*parlance.Parser, error) {
 	return bound, nil
 }
 
+// tokenizerFolder is where the tokenizer's files are, "" if there are none.
+func (c *Config) tokenizerFolder() string {
+	if c.Tokenizer != "" {
+		return c.Tokenizer
+	}
+	if info, err := os.Stat(c.Model); err != nil || !info.IsDir() {
+		return ""
+	}
+	return c.Model
+}
+
+// responseTemplate reads the response template of the tokenizer, if a parser may need it and there is one.
+func (c *Config) responseTemplate() (*parlance.ResponseTemplate, error) {
+	folder := c.tokenizerFolder()
+	needed := slices.ContainsFunc(parlance.Formats(), func(f parlance.FormatInfo) bool {
+		return f.ResponseTemplate && (slices.Contains(f.ToolNames, c.ToolParser) || slices.Contains(f.ReasoningNames, c.ReasoningParser))
+	})
+	if folder == "" || !needed {
+		return nil, nil
+	}
+	return parlance.LoadResponseTemplate(folder)
+}
+
 // vocabulary reads the tokenizer's files, if there are any.
 func (c *Config) vocabulary() (*vocabulary.Vocabulary, error) {
-	folder := c.Tokenizer
+	folder := c.tokenizerFolder()
 	if folder == "" {
-		if info, err := os.Stat(c.Model); err != nil || !info.IsDir() {
-			return nil, nil
-		}
-		folder = c.Model
+		return nil, nil
 	}
 	words, err := vocabulary.Load(folder)
 	switch {
