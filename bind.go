@@ -46,11 +46,14 @@ type bound struct {
 //
 // The error is a *VocabularyError if the vocabulary lacks a marker that the format needs.
 func (p *Parser) Bind(v *vocabulary.Vocabulary) (*Parser, error) {
-	out := &Parser{tool: p.tool, reasoning: p.reasoning, template: p.template, programs: map[variant]*program.Program{}}
+	out := &Parser{library: p.library, tool: p.tool, reasoning: p.reasoning, template: p.template, programs: map[variant]*program.Program{}}
 	var err error
 	if p.template != nil { // it came with the vocabulary
 		out.toolHalf, out.reasoningHalf, out.name = p.toolHalf, p.reasoningHalf, p.name
 	} else if err = out.chooseHalves(p, v); err != nil {
+		return nil, err
+	}
+	if err := out.settle(); err != nil {
 		return nil, err
 	}
 	b := &bound{vocabulary: v, numbers: map[int]int{}}
@@ -81,12 +84,12 @@ func (p *Parser) Bind(v *vocabulary.Vocabulary) (*Parser, error) {
 // chooseHalves finds the definitions of a parser's halves once more, for a vocabulary.
 func (p *Parser) chooseHalves(from *Parser, v *vocabulary.Vocabulary) (err error) {
 	if from.toolHalf != nil {
-		if p.toolHalf, err = choose(grammar.ToolHalf, from.tool, v); err != nil {
+		if p.toolHalf, err = from.choose(grammar.ToolHalf, from.tool, v); err != nil {
 			return err
 		}
 	}
 	if from.reasoningHalf != nil {
-		if p.reasoningHalf, err = choose(grammar.ReasoningHalf, from.reasoning, v); err != nil {
+		if p.reasoningHalf, err = from.choose(grammar.ReasoningHalf, from.reasoning, v); err != nil {
 			return err
 		}
 		p.name = p.reasoningHalf.ReasoningName(from.reasoning)
@@ -120,12 +123,11 @@ func (p *Parser) Vocabulary() *vocabulary.Vocabulary {
 
 // choose picks, of the formats that share a parser name, the one whose evidence the vocabulary holds. Most evidence
 // wins, then the order of the library.
-func choose(half grammar.Half, name string, v *vocabulary.Vocabulary) (*grammar.Definition, error) {
-	l := library()
+func (p *Parser) choose(half grammar.Half, name string, v *vocabulary.Vocabulary) (*grammar.Definition, error) {
 	var best *grammar.Definition
 	evidence := 0
-	for _, format := range l.Find(half, name) {
-		d, err := l.Definition(format)
+	for _, format := range p.library.Find(half, name) {
+		d, err := p.library.Definition(format)
 		if err != nil {
 			return nil, err
 		}

@@ -8,16 +8,16 @@ import (
 )
 
 // ToolFormat tells of the format of the tool half. It answers false if the parser has none.
-func (p *Parser) ToolFormat() (FormatInfo, bool) { return halfInfo(p.toolHalf) }
+func (p *Parser) ToolFormat() (FormatInfo, bool) { return p.halfInfo(p.toolHalf) }
 
 // ReasoningFormat tells of the format of the reasoning half. It answers false if the parser has none.
-func (p *Parser) ReasoningFormat() (FormatInfo, bool) { return halfInfo(p.reasoningHalf) }
+func (p *Parser) ReasoningFormat() (FormatInfo, bool) { return p.halfInfo(p.reasoningHalf) }
 
-func halfInfo(half *grammar.Definition) (FormatInfo, bool) {
+func (p *Parser) halfInfo(half *grammar.Definition) (FormatInfo, bool) {
 	if half == nil {
 		return FormatInfo{}, false
 	}
-	return infoOf(half), true
+	return infoOf(p.library, half), true
 }
 
 // CallID writes the id that a model of the tool half's format would write for a call: the id pattern of its definition,

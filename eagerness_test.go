@@ -37,7 +37,7 @@ type continuation struct {
 // somewhere, markers and what is missing of one, and what other samples say behind the same last characters.
 func continuations(random *rand.Rand, s sample, others []sample, at int) []continuation {
 	out := []continuation{{s.text[at:], s.reason}, {"", FinishStop}, {"", FinishLength}, {" ", FinishStop}}
-	for _, c := range []string{"x", "\x01", " x", "\nx", "1", "{", "}", "[", "]", "\"", ",", ":", "(", ")", "<", ">", "'", "=", "\\", "|", "&", "é", "ull", "rue", "alse", "(a=1)]", "a=1)", "=1)", "1)", ")]", "\"}", "\"}}", "}}", "{}", ": {}}", "\": {}}", "\n"} {
+	for _, c := range []string{"x", "\x01", " x", "\nx", "1", "{", "}", "[", "]", "\"", ",", ":", "(", ")", "<", ">", "'", "=", "\\", "|", "&", "é", "ull", "rue", "alse", "(a=1)]", "a=1)", "=1)", "1)", ")]", "\"}", "\"}}", "}}", "{}", ": {}}", "\": {}}", "\n", "\"name\": \"f\", \"arguments\": {}}", "\"name\": \"f\", \"parameters\": {}}"} {
 		out = append(out, continuation{c, FinishStop}, continuation{c + "~", FinishStop})
 	}
 	before := s.text[:at]

@@ -1,15 +1,10 @@
 package parlance
 
 import (
-	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/parlance-llm/parlance/formats"
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
@@ -55,11 +50,12 @@ type FormatInfo struct {
 	// the format has no calls, or leaves it open. StructuralTag is the name that engines have for the syntax, if any.
 	ForcedCalls   string `json:"forced_calls,omitzero"`
 	StructuralTag string `json:"structural_tag,omitzero"`
-	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
+	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message", "per_message from 1" or
+	// "9 alphanumerics".
 	CallIDs string `json:"call_ids,omitzero"`
 	// ResponseTemplate: the grammar comes with the checkpoint, as a response template; see LookupTemplate.
 	ResponseTemplate bool `json:"response_template,omitzero"`
-	// Alone: the format goes together with no half of another.
+	// Alone: the format reads the whole output itself, whichever parser is named for its other half.
 	Alone bool `json:"alone,omitzero"`
 	// Slow is why the format may be slower than others, where it may.
 	Slow string `json:"slow,omitzero"`
@@ -84,50 +80,50 @@ type ThinkingInfo struct {
 	DisabledBy map[string][]any `json:"disabled_by,omitzero"`
 }
 
+// Formats tells of every built-in format that a parser name leads to, by their names. Nothing is compiled.
+func Formats() []FormatInfo { return Default().Formats() }
+
 // Formats tells of every format that a parser name leads to, by their names. Nothing is compiled.
-func Formats() (out []FormatInfo) {
-	for _, name := range library().Formats() {
-		if info := formatInfo(name); len(info.ToolNames)+len(info.ReasoningNames) > 0 {
+func (r *Registry) Formats() (out []FormatInfo) {
+	l := r.library()
+	for _, name := range l.Formats() {
+		if info := formatInfo(l, name); len(info.ToolNames)+len(info.ReasoningNames) > 0 {
 			out = append(out, info)
 		}
 	}
 	return out
 }
 
+// Format tells of a built-in format by its name. It answers false if there is none of that name.
+func Format(name string) (FormatInfo, bool) { return Default().Format(name) }
+
 // Format tells of a format by its name. It answers false if there is none of that name.
-func Format(name string) (FormatInfo, bool) {
-	if !slices.Contains(library().Formats(), name) {
+func (r *Registry) Format(name string) (FormatInfo, bool) {
+	l := r.library()
+	if !slices.Contains(l.Formats(), name) {
 		return FormatInfo{}, false
 	}
-	return formatInfo(name), true
+	return formatInfo(l, name), true
 }
 
-// formatInfo panics if a built-in definition cannot be read, as all of the package does.
-func formatInfo(name string) FormatInfo {
-	d, err := library().Definition(name)
+// formatInfo panics if a definition cannot be read; those of a registry have all been read.
+func formatInfo(l *grammar.Library, name string) FormatInfo {
+	d, err := l.Definition(name)
 	if err != nil {
 		panic("parlance: a built-in definition is broken: " + err.Error())
 	}
-	return infoOf(d)
+	return infoOf(l, d)
 }
 
-// infoOf is what a definition says.
-func infoOf(d *grammar.Definition) FormatInfo {
-	var own struct {
-		Grammar string
-		Respell map[string]string
-	}
-	data, err := formats.Files.ReadFile(path.Base(d.File))
-	if err == nil {
-		err = yaml.Unmarshal(data, &own)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("parlance: the definition %s was read and cannot be read again: %v", d.File, err))
-	}
+// infoOf is what a definition says, as a library holds it.
+func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
+	name := d.Format
+	source := l.Source(name)
+	leads := func(half grammar.Half, parser string) bool { return slices.Contains(l.Find(half, parser), name) }
 	info := FormatInfo{
-		Name: d.Format, Title: d.Title, Extends: d.Extends, Respell: own.Respell,
-		ToolNames: some(d.Tool), ReasoningNames: []string{}, Models: some(d.Models),
-		Grammar: strings.TrimRight(own.Grammar, "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
+		Name: d.Format, Title: d.Title, Extends: d.Extends, Respell: maps.Clone(source.Respelled()),
+		ToolNames: []string{}, ReasoningNames: []string{}, Models: some(d.Models),
+		Grammar: strings.TrimRight(source.Grammar(), "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
 		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
 		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, ResponseTemplate: d.From != "", Slow: d.Slow,
@@ -138,7 +134,15 @@ func infoOf(d *grammar.Definition) FormatInfo {
 	info.ThoughtOpeners, _ = openers(d, grammar.Thought)
 	others := markers(d, grammar.Output, grammar.Frame, grammar.Message, grammar.Block, grammar.Call, grammar.Parameter, "")
 	info.ThoughtMarkers = slices.DeleteFunc(markers(d, grammar.Thought), func(marker string) bool { return slices.Contains(others, marker) })
+	for _, tool := range d.Tool {
+		if leads(grammar.ToolHalf, tool) {
+			info.ToolNames = append(info.ToolNames, tool)
+		}
+	}
 	for _, reasoning := range d.Reasoning {
+		if !leads(grammar.ReasoningHalf, reasoning.Name) {
+			continue
+		}
 		info.ReasoningNames = append(info.ReasoningNames, reasoning.Name)
 		thinking := reasoning.Thinking
 		if thinking == nil {

@@ -18,7 +18,7 @@ const escape = 1
 // fuzz holds the outputs of a format against the contract. The text is made of the fuzzer's bytes and of the markers of
 // the format's definition; seed says how it is cut, mode what the request says.
 func fuzz(f *testing.F, format string) {
-	d, err := library().Definition(format)
+	d, err := Default().library().Definition(format)
 	if err != nil {
 		f.Fatal(err)
 	}

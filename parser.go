@@ -1,6 +1,7 @@
 package parlance
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
@@ -11,6 +12,7 @@ import (
 // Parser reads the output of models of one format, or of two formats whose halves are put together. It is immutable;
 // any number of goroutines may use it at once.
 type Parser struct {
+	library                 *grammar.Library
 	tool, reasoning         string
 	toolHalf, reasoningHalf *grammar.Definition
 	name                    *grammar.ReasoningName
@@ -31,7 +33,7 @@ type variant struct {
 }
 
 func newParser(o *lookup) (*Parser, error) {
-	p := &Parser{tool: o.tool, reasoning: o.reasoning, template: o.template, programs: map[variant]*program.Program{}}
+	p := &Parser{library: o.library, tool: o.tool, reasoning: o.reasoning, template: o.template, programs: map[variant]*program.Program{}}
 	reads, err := o.readsTemplate()
 	if err != nil {
 		return nil, err
@@ -51,6 +53,9 @@ func newParser(o *lookup) (*Parser, error) {
 		p.name = p.reasoningHalf.ReasoningName(o.reasoning)
 	}
 	if err := p.instantiate(o); err != nil {
+		return nil, err
+	}
+	if err := p.settle(); err != nil {
 		return nil, err
 	}
 	if _, err = p.program(variant{}); err != nil && p.template != nil {
@@ -75,6 +80,40 @@ func (p *Parser) instantiate(o *lookup) (err error) {
 	}
 	p.reasoningHalf, err = o.instantiate(p.reasoningHalf)
 	return err
+}
+
+// settle gives both halves to a format that always reads the whole output itself, if one half was chosen of it and the
+// other half of another.
+func (p *Parser) settle() error {
+	t, r := p.toolHalf, p.reasoningHalf
+	switch {
+	case t == nil || r == nil || t.Format == r.Format:
+	case t.Alone && r.Alone:
+		return &CombinationError{Tool: p.tool, Reasoning: p.reasoning}
+	case t.Alone:
+		p.reasoningHalf, p.name = t, &grammar.ReasoningName{}
+		if len(t.Reasoning) > 0 {
+			p.name = &t.Reasoning[0]
+		}
+	case r.Alone:
+		p.toolHalf = r
+	}
+	return nil
+}
+
+// CombinationError says that two parsers cannot be used together.
+type CombinationError struct {
+	Tool, Reasoning string
+	// Template: one of them reads a response template, which both halves come from.
+	Template bool
+}
+
+func (e *CombinationError) Error() string {
+	why := "each reads the whole output itself"
+	if e.Template {
+		why = "both halves of a response template come from the one template"
+	}
+	return fmt.Sprintf("--reasoning-parser %s and --tool-call-parser %s cannot be combined: %s", e.Reasoning, e.Tool, why)
 }
 
 // ToolName is the tool-parser name the parser was looked up with.
@@ -106,7 +145,7 @@ func (p *Parser) program(v variant) (*program.Program, error) {
 		}
 	}
 	if v.forced != program.NotForced {
-		plain, err := library().Definition("plain")
+		plain, err := p.library.Definition("plain")
 		if err != nil {
 			return nil, err
 		}

@@ -28,6 +28,8 @@ type PromptState struct {
 	// Inside tells whether the output begins in a thought: as the prompt shows, else as the switch of the family and the
 	// chat-template arguments say.
 	Inside bool
+	// Off: thinking is switched off in a family whose switch decides (ruling 7), so that the output can open no thought.
+	Off bool
 }
 
 // PromptState tells where the answer to a request will begin. Only Prompt or PromptTokens, ChatTemplateKwargs and
@@ -44,6 +46,7 @@ func (p *Parser) PromptState(r Request) PromptState {
 	start := p.start(&r, compiled, tokens)
 	m := machine.New(compiled, machine.Options{})
 	state := PromptState{Prompt: [...]Thought{machine.Silent: ThoughtSilent, machine.Open: ThoughtOpen, machine.Over: ThoughtClosed}[m.Begin(start)]}
+	state.Off = start.Mode == program.Off
 	state.Inside = state.Prompt == ThoughtOpen || state.Prompt == ThoughtSilent && start.Inside && start.Mode == program.On && compiled.Start[program.On].Inside != nil
 	return state
 }
@@ -51,9 +54,9 @@ func (p *Parser) PromptState(r Request) PromptState {
 // turn gives the place in a prompt where the turn begins: behind the last turn boundary, of a template too.
 func (p *Parser) turn(prompt string, compiled *program.Program, real func(at int, boundary string) bool) int {
 	if p.template == nil {
-		return library().Turn(prompt, compiled.MessageOpener, real)
+		return p.library.Turn(prompt, compiled.MessageOpener, real)
 	}
-	return max(library().Turn(prompt, "", real), p.template.template.Begin(prompt))
+	return max(p.library.Turn(prompt, "", real), p.template.template.Begin(prompt))
 }
 
 // prompt gives the part of a request's prompt that belongs to the turn. tokens tells whether markers that are tokens of

@@ -18,8 +18,8 @@ import (
 type ResponseTemplate struct {
 	template *responsetemplate.Template
 	mutex    sync.Mutex
-	// parsers are those made from it, by the names of their halves.
-	parsers map[[2]string]*Parser
+	// parsers are those made from it.
+	parsers map[lookup]*Parser
 }
 
 // TemplateError says that a parser that reads a response template cannot be made.
@@ -56,13 +56,6 @@ func (e *TemplateError) Error() string {
 // Unwrap gives what is wrong with the template, if anything is.
 func (e *TemplateError) Unwrap() error { return e.Err }
 
-// CombinationError says that two parser names cannot be used together.
-type CombinationError struct{ Tool, Reasoning string }
-
-func (e *CombinationError) Error() string {
-	return fmt.Sprintf("--reasoning-parser %s and --tool-call-parser %s cannot be combined", e.Reasoning, e.Tool)
-}
-
 // ParseResponseTemplate reads a response template: the object itself, or a whole tokenizer_config.json (or the
 // configuration of a processor) that holds it under response_template. The template is checked as far as that is
 // possible without a parser. The error is a *TemplateError.
@@ -74,7 +67,7 @@ func ParseResponseTemplate(data []byte) (*ResponseTemplate, error) {
 	case err != nil:
 		return nil, &TemplateError{Err: err}
 	}
-	return &ResponseTemplate{template: t, parsers: map[[2]string]*Parser{}}, nil
+	return &ResponseTemplate{template: t, parsers: map[lookup]*Parser{}}, nil
 }
 
 // LoadResponseTemplate reads the response template of the model in a folder, from its tokenizer_config.json or its
@@ -102,6 +95,11 @@ func LoadResponseTemplate(folder string) (*ResponseTemplate, error) {
 // ResponseTemplate is the template that the parser reads by, nil for formats that read none.
 func (p *Parser) ResponseTemplate() *ResponseTemplate { return p.template }
 
+// LookupTemplate is Registry.LookupTemplate for the built-in formats.
+func LookupTemplate(tool, reasoning string, t *ResponseTemplate) (*Parser, error) {
+	return Default().LookupTemplate(tool, reasoning, t)
+}
+
 // LookupTemplate gives the parser for the names hf or beam, whose grammar is that of a response template. Either name may
 // be "", but not both; the two halves always come from the same template. The parser is made on its first use and kept
 // with the template. For other names it is Lookup, and the template, which may be nil, does not matter.
@@ -109,28 +107,27 @@ func (p *Parser) ResponseTemplate() *ResponseTemplate { return p.template }
 // The error is a *NameError for a name that is not known, a *CombinationError for names that cannot be used together, and
 // a *TemplateError if the template is missing, lacks a field, or holds something that cannot be read while the text
 // arrives.
-func LookupTemplate(tool, reasoning string, t *ResponseTemplate) (*Parser, error) {
-	o := &lookup{tool: tool, reasoning: reasoning, template: t}
+func (r *Registry) LookupTemplate(tool, reasoning string, t *ResponseTemplate) (*Parser, error) {
+	o := &lookup{library: r.library(), tool: tool, reasoning: reasoning, template: t}
 	reads, err := o.readsTemplate()
 	switch {
 	case err != nil:
 		return nil, err
 	case !reads:
-		return Lookup(tool, reasoning)
+		return r.Lookup(tool, reasoning)
 	case t == nil:
 		return nil, &TemplateError{Tool: tool, Reasoning: reasoning}
 	}
-	key := [2]string{tool, reasoning}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	if p, ok := t.parsers[key]; ok {
+	if p, ok := t.parsers[*o]; ok {
 		return p, nil
 	}
 	p, err := newParser(o)
 	if err != nil {
 		return nil, err
 	}
-	t.parsers[key] = p
+	t.parsers[*o] = p
 	return p, nil
 }
 
@@ -146,7 +143,7 @@ func (o *lookup) readsTemplate() (bool, error) {
 	}
 	tool, reasoning := reads(grammar.ToolHalf, o.tool), reads(grammar.ReasoningHalf, o.reasoning)
 	if o.tool != "" && o.reasoning != "" && (tool != reasoning || tool && o.tool != o.reasoning) {
-		return true, &CombinationError{Tool: o.tool, Reasoning: o.reasoning}
+		return true, &CombinationError{Tool: o.tool, Reasoning: o.reasoning, Template: true}
 	}
 	return tool || reasoning, nil
 }

@@ -209,21 +209,21 @@ func TestPromptTokens(t *testing.T) {
 		prompt []Token
 		want   PromptState
 	}{
-		{append(slices.Clone(start), Token{"<think>", 3}, Token{"\n", 9}), PromptState{ThoughtOpen, true}},
-		{append(slices.Clone(start), Token{"<think>", 3}, Token{"\n\n", 9}, Token{"</think>", 4}, Token{"\n\n", 9}), PromptState{ThoughtClosed, false}},
-		{append(slices.Clone(start), Token{"<think></think>", 9}), PromptState{ThoughtSilent, true}},
-		{append([]Token{{"<think>", 3}, {"</think>", 4}}, start...), PromptState{ThoughtSilent, true}},
-		{append(append([]Token{{"<|im_start|>assistant\n", 9}, {"</think>", 4}}, start...), Token{"<|im_start|>assistant\n<think></think>", 9}), PromptState{ThoughtSilent, true}},
+		{append(slices.Clone(start), Token{"<think>", 3}, Token{"\n", 9}), PromptState{Prompt: ThoughtOpen, Inside: true}},
+		{append(slices.Clone(start), Token{"<think>", 3}, Token{"\n\n", 9}, Token{"</think>", 4}, Token{"\n\n", 9}), PromptState{Prompt: ThoughtClosed, Inside: false}},
+		{append(slices.Clone(start), Token{"<think></think>", 9}), PromptState{Prompt: ThoughtSilent, Inside: true}},
+		{append([]Token{{"<think>", 3}, {"</think>", 4}}, start...), PromptState{Prompt: ThoughtSilent, Inside: true}},
+		{append(append([]Token{{"<|im_start|>assistant\n", 9}, {"</think>", 4}}, start...), Token{"<|im_start|>assistant\n<think></think>", 9}), PromptState{Prompt: ThoughtSilent, Inside: true}},
 	} {
 		if got := p.PromptState(Request{PromptTokens: c.prompt}); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.prompt, got, c.want)
 		}
 	}
 	for prompt, want := range map[string]PromptState{
-		"":                                       {ThoughtSilent, true},
-		"<|im_start|>assistant\n<think>\n":       {ThoughtOpen, true},
-		"<|im_start|>assistant\n<think></think>": {ThoughtClosed, false},
-		"</think><|im_start|>assistant\n":        {ThoughtSilent, true},
+		"":                                       {Prompt: ThoughtSilent, Inside: true},
+		"<|im_start|>assistant\n<think>\n":       {Prompt: ThoughtOpen, Inside: true},
+		"<|im_start|>assistant\n<think></think>": {Prompt: ThoughtClosed, Inside: false},
+		"</think><|im_start|>assistant\n":        {Prompt: ThoughtSilent, Inside: true},
 	} {
 		for _, p := range []*Parser{p, must(Lookup("", "qwen3"))} {
 			if got := p.PromptState(Request{Prompt: prompt}); got != want {
@@ -232,7 +232,7 @@ func TestPromptTokens(t *testing.T) {
 		}
 	}
 	off := Request{ChatTemplateKwargs: map[string]any{"enable_thinking": false}}
-	if got := p.PromptState(off); got != (PromptState{ThoughtSilent, false}) {
+	if got := p.PromptState(off); got != (PromptState{Prompt: ThoughtSilent, Off: true}) {
 		t.Errorf("switched off: %+v", got)
 	}
 }
@@ -278,8 +278,8 @@ func TestVocabularyGivesTheSuffix(t *testing.T) {
 // TestVocabularyLacksMarkers: every token that a definition says it needs is missed.
 func TestVocabularyLacksMarkers(t *testing.T) {
 	tried := 0
-	for _, name := range library().Formats() {
-		d, err := library().Definition(name)
+	for _, name := range Default().library().Formats() {
+		d, err := Default().library().Definition(name)
 		if err != nil {
 			t.Fatal(err)
 		}

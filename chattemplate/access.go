@@ -47,7 +47,7 @@ func item(r *rendering, a arguments) (jinja.Value, error) {
 	value, key := a.values[0], a.values[1]
 	switch {
 	case value.IsDict() && (!key.IsList() && !key.IsDict()):
-		if found, ok := value.AsDict().Get(text(key)); ok {
+		if found, ok := value.AsDict().Get(keyOf(key)); ok {
 			return found, nil
 		}
 	case value.IsList() && isInteger(key):
@@ -82,7 +82,11 @@ func each(r *rendering, a arguments) (jinja.Value, error) {
 	case value.IsList():
 		length = value.AsList().Len()
 	case value.IsDict():
-		length = value.AsDict().Len()
+		value = jinja.NewList(items(value))
+		length = value.AsList().Len()
+	case isGenerator(value):
+		value = jinja.NewList(items(value))
+		length = value.AsList().Len()
 	case value.IsString():
 		length = utf8.RuneCountInString(value.AsString())
 	case !value.IsUndefined():
@@ -139,9 +143,12 @@ func items(v jinja.Value) []jinja.Value {
 	case v.IsDict():
 		out := make([]jinja.Value, 0, v.AsDict().Len())
 		for _, key := range v.AsDict().Keys {
-			out = append(out, jinja.NewString(key))
+			out = append(out, keyValue(key))
 		}
 		return out
+	case isGenerator(v):
+		all, _ := v.AsCallable().Fn(nil, nil)
+		return all.AsList().Items
 	case v.IsString():
 		var out []jinja.Value
 		for _, r := range v.AsString() {
@@ -160,15 +167,19 @@ func assign(r *rendering, a arguments) (jinja.Value, error) {
 	return a.values[1], nil
 }
 
-// maxDepth bounds how deep macros call each other.
+// maxDepth bounds how deep macros call each other, and loops go down into themselves.
 const maxDepth = 200
+
+func (r *rendering) deeper() error {
+	if r.depth++; r.depth > maxDepth {
+		return exceeded("its macros call each other deeper than %d levels", maxDepth)
+	}
+	return r.step(1)
+}
 
 // enter counts a call of a macro; its argument is the text that the macro prints.
 func enter(r *rendering, a arguments) (jinja.Value, error) {
-	if r.depth++; r.depth > maxDepth {
-		return jinja.Undefined(), exceeded("its macros call each other deeper than %d levels", maxDepth)
-	}
-	if err := r.step(1); err != nil {
+	if err := r.deeper(); err != nil {
 		return jinja.Undefined(), err
 	}
 	return jinja.NewString(""), r.make(int(a.values[0].AsInt()))
@@ -177,4 +188,12 @@ func enter(r *rendering, a arguments) (jinja.Value, error) {
 func leave(r *rendering, _ arguments) (jinja.Value, error) {
 	r.depth--
 	return jinja.NewString(""), nil
+}
+
+// down lets through what a loop goes over that goes down into itself, and up what that printed.
+func down(r *rendering, a arguments) (jinja.Value, error) { return a.values[0], r.deeper() }
+
+func up(r *rendering, a arguments) (jinja.Value, error) {
+	r.depth--
+	return a.values[0], nil
 }

@@ -101,6 +101,7 @@ func (w *writer) setTag(p *parser) error {
 			return err
 		}
 		value, err := w.expression(n)
+		w.content.held[t.name] = append(w.content.held[t.name], n)
 		if n.kind == callNode && n.children[0].kind == nameNode && n.children[0].text == "namespace" {
 			w.sure[t.name] = true
 		}
@@ -148,6 +149,7 @@ func (w *writer) forTag(p *parser) error {
 	if err != nil {
 		return err
 	}
+	w.content.loops = append(w.content.loops, n)
 	items, err := w.expression(n)
 	if err != nil {
 		return err
@@ -211,6 +213,7 @@ func (w *writer) macroTag(p *parser) error {
 			return err
 		}
 		w.assigned[parameter] = true
+		w.content.parameters[name] = append(w.content.parameters[name], parameter)
 		written := identifier(parameter)
 		if p.skip("=") {
 			n, err := p.expression()

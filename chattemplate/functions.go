@@ -129,9 +129,37 @@ func (r *rendering) text(s string) (jinja.Value, error) {
 	return jinja.NewString(s), r.make(len(s))
 }
 
+// valueSize is about what an item of a list takes, in bytes.
+const valueSize = 32
+
 // list makes a list, and counts it.
 func (r *rendering) list(items []jinja.Value) (jinja.Value, error) {
-	return jinja.NewList(items), r.make(len(items))
+	return jinja.NewList(items), r.makeItems(len(items))
+}
+
+func (r *rendering) makeItems(n int) error { return r.make(min(n, maxOutput) * valueSize) }
+
+// nested counts all that is in a value, however often it is there: a list of twice the same list of twice the same list
+// takes little room but much time.
+func (r *rendering) nested(v jinja.Value) error {
+	var inside []jinja.Value
+	switch {
+	case v.IsList():
+		inside = v.AsList().Items
+	case v.IsDict():
+		for _, member := range v.AsDict().Data {
+			if err := r.nested(member); err != nil {
+				return err
+			}
+		}
+		return r.make(valueSize * v.AsDict().Len())
+	}
+	for _, item := range inside {
+		if err := r.nested(item); err != nil {
+			return err
+		}
+	}
+	return r.make(valueSize * len(inside))
 }
 
 // refuse is what Python refuses; a lenient rendering goes on with a value instead.

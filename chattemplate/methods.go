@@ -64,15 +64,16 @@ func textMethods() map[string]function {
 		},
 		"partition": partition(strings.Index, false), "rpartition": partition(strings.LastIndex, true),
 		"join": func(r *rendering, a arguments) (jinja.Value, error) {
-			for _, v := range items(a.get(1, "")) {
+			parts, err := r.iterable(a.rest(1))
+			if err != nil {
+				return jinja.Undefined(), err
+			}
+			for _, v := range parts {
 				if !v.IsString() {
 					return r.refuse(jinja.NewString(""), "join takes text, found %s", kind(v))
 				}
 			}
-			if v := a.get(1, ""); !v.IsList() && !v.IsString() && !v.IsDict() && !v.IsUndefined() {
-				return r.refuse(jinja.NewString(""), "join takes a list, found %s", kind(v))
-			}
-			return joined(r, items(a.get(1, "")), a.first().AsString())
+			return joined(r, parts, a.first().AsString())
 		},
 		"replace": func(r *rendering, a arguments) (jinja.Value, error) {
 			if !a.get(1, "old").IsString() || !a.get(2, "new").IsString() {
@@ -399,7 +400,7 @@ func listMethods() map[string]function {
 
 func dictMethods() map[string]function {
 	all := map[string]function{
-		"items": itemsFilter,
+		"items": func(r *rendering, a arguments) (jinja.Value, error) { return r.list(pairsOf(a.first().AsDict())) },
 		"keys":  func(r *rendering, a arguments) (jinja.Value, error) { return r.list(items(a.first())) },
 		"values": func(r *rendering, a arguments) (jinja.Value, error) {
 			d := a.first().AsDict()
@@ -410,7 +411,7 @@ func dictMethods() map[string]function {
 			return r.list(out)
 		},
 		"get": func(_ *rendering, a arguments) (jinja.Value, error) {
-			if v, ok := a.first().AsDict().Get(text(a.get(1, "key"))); ok {
+			if v, ok := a.first().AsDict().Get(keyOf(a.get(1, "key"))); ok {
 				return v, nil
 			}
 			return a.or(2, "default", jinja.None()), nil
@@ -428,14 +429,14 @@ func dictMethods() map[string]function {
 			return jinja.None(), nil
 		},
 		"setdefault": func(_ *rendering, a arguments) (jinja.Value, error) {
-			d, key := a.first().AsDict(), text(a.get(1, ""))
+			d, key := a.first().AsDict(), keyOf(a.get(1, ""))
 			if !d.Has(key) {
 				d.Set(key, a.or(2, "", jinja.None()))
 			}
 			return d.Data[key], nil
 		},
 		"pop": func(_ *rendering, a arguments) (jinja.Value, error) {
-			return remove(a.first().AsDict(), text(a.get(1, "")), a.get(2, "")), nil
+			return remove(a.first().AsDict(), keyOf(a.get(1, "")), a.get(2, "")), nil
 		},
 		"popitem": func(_ *rendering, a arguments) (jinja.Value, error) {
 			d := a.first().AsDict()
@@ -443,7 +444,7 @@ func dictMethods() map[string]function {
 				return jinja.Undefined(), refuse("there is nothing to pop")
 			}
 			key := d.Keys[d.Len()-1]
-			return tuple([]jinja.Value{jinja.NewString(key), remove(d, key, jinja.None())}), nil
+			return tuple([]jinja.Value{keyValue(key), remove(d, key, jinja.None())}), nil
 		},
 		"clear": func(_ *rendering, a arguments) (jinja.Value, error) {
 			d := a.first().AsDict()

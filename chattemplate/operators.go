@@ -14,7 +14,8 @@ func operatorFunctions() map[string]function {
 		"__floordivide": arithmetic("//"), "__modulo": modulo, "__power": arithmetic("**"), "__concat": concat,
 		"__negative": negative, "__positive": positive, "__compare": compare, "__in": in, "__print": printed,
 		"__present": present, "__attribute": attribute, "__item": item, "__integer": bigInteger,
-		"__each": each, "__pairs": pairs, "__unpack": unpack, "__assign": assign, "__enter": enter, "__leave": leave,
+		"__each": each, "__pairs": pairs, "__unpack": unpack, "__assign": assign, "__enter": enter, "__leave": leave, "__down": down, "__up": up,
+		"__dict": dict, "__made": made,
 		"__refuse": func(_ *rendering, a arguments) (jinja.Value, error) {
 			return jinja.Undefined(), refuse("%s", a.first().AsString())
 		},
@@ -71,7 +72,7 @@ func addMixed(r *rendering, values []jinja.Value) (sum jinja.Value, err error) {
 			sum, err = r.text(sum.AsString() + v.AsString())
 		case sum.IsList() && v.IsList() && isTuple(sum) == isTuple(v):
 			items := append(append(make([]jinja.Value, 0, sum.AsList().Len()+v.AsList().Len()), sum.AsList().Items...), v.AsList().Items...)
-			if err = r.make(len(items)); isTuple(sum) {
+			if err = r.makeItems(len(items)); isTuple(sum) {
 				sum = tuple(items)
 			} else {
 				sum = jinja.NewList(items)
@@ -92,11 +93,13 @@ func addMixed(r *rendering, values []jinja.Value) (sum jinja.Value, err error) {
 
 // concat joins its arguments as text.
 func concat(r *rendering, a arguments) (jinja.Value, error) {
-	var out strings.Builder
-	for _, v := range a.values {
-		out.WriteString(text(v))
+	parts := make([]string, len(a.values))
+	size := 0
+	for i, v := range a.values {
+		parts[i] = text(v)
+		size += len(parts[i])
 	}
-	return r.text(out.String())
+	return jinja.NewString(strings.Join(parts, "")), r.make(size)
 }
 
 func multiply(r *rendering, a arguments) (jinja.Value, error) {
@@ -112,7 +115,7 @@ func multiply(r *rendering, a arguments) (jinja.Value, error) {
 	if left.IsString() {
 		size = len(left.AsString())
 	} else {
-		size = left.AsList().Len()
+		size = left.AsList().Len() * valueSize
 	}
 	if size > 0 && times > r.limits.Output/size {
 		return jinja.Undefined(), r.make(math.MaxInt32)
@@ -123,7 +126,7 @@ func multiply(r *rendering, a arguments) (jinja.Value, error) {
 	if left.IsString() {
 		return jinja.NewString(strings.Repeat(left.AsString(), times)), nil
 	}
-	items := make([]jinja.Value, 0, size*times)
+	items := make([]jinja.Value, 0, left.AsList().Len()*times)
 	for range times {
 		items = append(items, left.AsList().Items...)
 	}
@@ -288,7 +291,7 @@ func in(r *rendering, a arguments) (jinja.Value, error) {
 		if wanted.IsList() && !isTuple(wanted) || wanted.IsDict() {
 			return r.refuse(jinja.NewBool(false), "cannot look for %s among the keys of a mapping", kind(wanted))
 		}
-		return jinja.NewBool(wanted.IsString() && container.AsDict().Has(wanted.AsString())), nil
+		return jinja.NewBool(container.AsDict().Has(keyOf(wanted))), nil
 	case container.IsList():
 		for _, v := range container.AsList().Items {
 			if v.Equals(wanted) {
@@ -298,9 +301,14 @@ func in(r *rendering, a arguments) (jinja.Value, error) {
 		return jinja.NewBool(false), nil
 	case container.IsUndefined():
 		return jinja.NewBool(false), nil
+	case isGenerator(container):
+		return in(r, arguments{values: []jinja.Value{wanted, jinja.NewList(items(container))}})
 	}
 	return r.refuse(jinja.NewBool(false), "cannot look for anything in %s", kind(container))
 }
+
+// made lets through a list or mapping that the template writes, and counts what is in it.
+func made(r *rendering, a arguments) (jinja.Value, error) { return a.first(), r.nested(a.first()) }
 
 // printed is what a value prints.
 func printed(r *rendering, a arguments) (jinja.Value, error) { return r.text(text(a.first())) }

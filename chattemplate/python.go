@@ -98,6 +98,9 @@ func kind(v jinja.Value) string {
 	case v.IsDict():
 		return "a mapping"
 	}
+	if isGenerator(v) {
+		return "a generator"
+	}
 	return "a function"
 }
 
@@ -116,6 +119,9 @@ func text(v jinja.Value) string {
 
 // writeRepr writes a value as Python's repr does.
 func writeRepr(out *strings.Builder, v jinja.Value) {
+	if out.Len() > maxOutput { // what is longer is refused, whatever else is in it
+		return
+	}
 	switch {
 	case v.IsString():
 		writeQuoted(out, v.AsString())
@@ -155,7 +161,7 @@ func writeRepr(out *strings.Builder, v jinja.Value) {
 			if i > 0 {
 				out.WriteString(", ")
 			}
-			writeQuoted(out, key)
+			writeRepr(out, keyValue(key))
 			out.WriteString(": ")
 			writeRepr(out, v.AsDict().Data[key])
 		}

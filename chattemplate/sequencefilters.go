@@ -34,12 +34,21 @@ func defaultFilter(_ *rendering, a arguments) (jinja.Value, error) {
 // iterable gives the items of what a filter is of, and refuses what has none.
 func (r *rendering) iterable(a arguments) ([]jinja.Value, error) {
 	v := a.first()
-	if v.IsList() || v.IsDict() || v.IsString() || v.IsUndefined() {
+	if v.IsList() || v.IsDict() || v.IsString() || v.IsUndefined() || isGenerator(v) {
 		out := items(v)
 		return out, r.step(len(out))
 	}
 	_, err := r.refuse(v, "expected something with items, found %s", kind(v))
 	return nil, err
+}
+
+// lazily gives the items of what a filter is of that looks at it only when its own items are wanted. Python asks such a
+// filter for nothing where there is nothing, null included.
+func (r *rendering) lazily(a arguments) ([]jinja.Value, error) {
+	if !a.first().IsTruthy() {
+		return nil, nil
+	}
+	return r.iterable(a)
 }
 
 func lengthFilter(r *rendering, a arguments) (jinja.Value, error) {
@@ -66,6 +75,9 @@ func first(r *rendering, a arguments) (jinja.Value, error) {
 }
 
 func last(r *rendering, a arguments) (jinja.Value, error) {
+	if isGenerator(a.first()) {
+		return r.refuse(jinja.Undefined(), "the end of a generator is not known")
+	}
 	all, err := r.iterable(a)
 	if len(all) == 0 {
 		return jinja.Undefined(), err
@@ -92,14 +104,17 @@ func reverseFilter(r *rendering, a arguments) (jinja.Value, error) {
 }
 
 func joined(r *rendering, all []jinja.Value, between string) (jinja.Value, error) {
-	var out strings.Builder
-	for i, v := range all {
-		if i > 0 {
-			out.WriteString(between)
-		}
-		out.WriteString(text(v))
+	if err := r.make(len(between) * max(len(all)-1, 0)); err != nil {
+		return jinja.Undefined(), err
 	}
-	return r.text(out.String())
+	parts := make([]string, len(all))
+	for i, v := range all {
+		parts[i] = text(v)
+		if err := r.make(len(parts[i])); err != nil {
+			return jinja.Undefined(), err
+		}
+	}
+	return jinja.NewString(strings.Join(parts, between)), nil
 }
 
 func joinFilter(r *rendering, a arguments) (jinja.Value, error) {
@@ -108,12 +123,12 @@ func joinFilter(r *rendering, a arguments) (jinja.Value, error) {
 		return jinja.Undefined(), err
 	}
 	if path := a.get(2, "attribute"); !path.IsUndefined() && !path.IsNone() {
-		all = each1(all, func(v jinja.Value) jinja.Value { return r.path(v, path) })
+		all = mapped(all, func(v jinja.Value) jinja.Value { return r.path(v, path) })
 	}
 	return joined(r, all, text(a.or(1, "d", jinja.NewString(""))))
 }
 
-func each1(all []jinja.Value, f func(jinja.Value) jinja.Value) []jinja.Value {
+func mapped(all []jinja.Value, f func(jinja.Value) jinja.Value) []jinja.Value {
 	out := make([]jinja.Value, len(all))
 	for i, v := range all {
 		out[i] = f(v)
@@ -136,7 +151,7 @@ func (r *rendering) path(v, path jinja.Value) jinja.Value {
 func pairsOf(d *jinja.Dict) []jinja.Value {
 	out := make([]jinja.Value, 0, d.Len())
 	for _, key := range d.Keys {
-		out = append(out, tuple([]jinja.Value{jinja.NewString(key), d.Data[key]}))
+		out = append(out, tuple([]jinja.Value{keyValue(key), d.Data[key]}))
 	}
 	return out
 }
@@ -144,9 +159,9 @@ func pairsOf(d *jinja.Dict) []jinja.Value {
 func itemsFilter(r *rendering, a arguments) (jinja.Value, error) {
 	switch v := a.first(); {
 	case v.IsDict():
-		return r.list(pairsOf(v.AsDict()))
+		return r.generator(pairsOf(v.AsDict()))
 	case v.IsUndefined():
-		return jinja.NewList(nil), nil
+		return r.generator(nil)
 	default:
 		return r.refuse(jinja.NewList(nil), "expected a mapping, found %s", kind(v))
 	}
@@ -204,14 +219,14 @@ func dictsortFilter(r *rendering, a arguments) (jinja.Value, error) {
 	return jinja.NewList(out), err
 }
 
-// keyOf makes the function that gives what values are compared by.
-func (r *rendering) keyOf(attribute jinja.Value, caseful bool) func(jinja.Value) jinja.Value {
+// sortKey makes the function that gives what values are compared by.
+func (r *rendering) sortKey(attribute jinja.Value, caseful bool) func(jinja.Value) jinja.Value {
 	return func(v jinja.Value) jinja.Value {
 		if !attribute.IsUndefined() && !attribute.IsNone() {
 			if names := strings.Split(text(attribute), ","); len(names) > 1 {
 				var all []jinja.Value
 				for _, name := range names {
-					all = append(all, r.keyOf(jinja.NewString(name), caseful)(v))
+					all = append(all, r.sortKey(jinja.NewString(name), caseful)(v))
 				}
 				return jinja.NewList(all)
 			}
@@ -229,13 +244,13 @@ func sortFilter(r *rendering, a arguments) (jinja.Value, error) {
 	if err != nil {
 		return jinja.Undefined(), err
 	}
-	out, err := sortBy(r, all, r.keyOf(a.get(3, "attribute"), a.get(2, "case_sensitive").IsTruthy()), a.get(1, "reverse").IsTruthy())
+	out, err := sortBy(r, all, r.sortKey(a.get(3, "attribute"), a.get(2, "case_sensitive").IsTruthy()), a.get(1, "reverse").IsTruthy())
 	return jinja.NewList(out), err
 }
 
 func uniqueFilter(r *rendering, a arguments) (jinja.Value, error) {
 	all, err := r.iterable(a)
-	key := r.keyOf(a.get(2, "attribute"), a.get(1, "case_sensitive").IsTruthy())
+	key := r.sortKey(a.get(2, "attribute"), a.get(1, "case_sensitive").IsTruthy())
 	var seen, out []jinja.Value
 	for _, v := range all {
 		if k := key(v); !slices.ContainsFunc(seen, k.Equals) {
@@ -245,7 +260,10 @@ func uniqueFilter(r *rendering, a arguments) (jinja.Value, error) {
 			}
 		}
 	}
-	return jinja.NewList(out), err
+	if err != nil {
+		return jinja.Undefined(), err
+	}
+	return r.generator(out)
 }
 
 func sumFilter(r *rendering, a arguments) (jinja.Value, error) {
@@ -254,7 +272,7 @@ func sumFilter(r *rendering, a arguments) (jinja.Value, error) {
 		return jinja.Undefined(), err
 	}
 	values := []jinja.Value{a.or(2, "start", jinja.NewInt(0))}
-	key := r.keyOf(a.get(1, "attribute"), true)
+	key := r.sortKey(a.get(1, "attribute"), true)
 	for _, v := range all {
 		values = append(values, key(v))
 	}
@@ -268,7 +286,7 @@ func extreme(direction int) function {
 		if err != nil || len(all) == 0 {
 			return jinja.Undefined(), err
 		}
-		key := r.keyOf(a.get(2, "attribute"), a.get(1, "case_sensitive").IsTruthy())
+		key := r.sortKey(a.get(2, "attribute"), a.get(1, "case_sensitive").IsTruthy())
 		best := all[0]
 		for _, v := range all[1:] {
 			order, ok := ordered(key(v), key(best))
@@ -284,14 +302,14 @@ func extreme(direction int) function {
 }
 
 func mapFilter(r *rendering, a arguments) (jinja.Value, error) {
-	all, err := r.iterable(a)
+	all, err := r.lazily(a)
 	if err != nil {
 		return jinja.Undefined(), err
 	}
 	attribute := a.named["attribute"]
 	if !attribute.IsUndefined() {
 		fallback := a.named["default"]
-		return r.list(each1(all, func(v jinja.Value) jinja.Value {
+		return r.generator(mapped(all, func(v jinja.Value) jinja.Value {
 			if v = r.path(v, attribute); v.IsUndefined() {
 				v = fallback
 			}
@@ -309,13 +327,13 @@ func mapFilter(r *rendering, a arguments) (jinja.Value, error) {
 			return jinja.Undefined(), err
 		}
 	}
-	return r.list(out)
+	return r.generator(out)
 }
 
 // selectFilter makes the filters that keep, or drop, the values that pass a test.
 func selectFilter(keep, ofAttribute bool) function {
 	return func(r *rendering, a arguments) (jinja.Value, error) {
-		all, err := r.iterable(a)
+		all, err := r.lazily(a)
 		if err != nil {
 			return jinja.Undefined(), err
 		}
@@ -340,7 +358,7 @@ func selectFilter(keep, ofAttribute bool) function {
 				out = append(out, v)
 			}
 		}
-		return r.list(out)
+		return r.generator(out)
 	}
 }
 
@@ -388,7 +406,7 @@ func batchFilter(r *rendering, a arguments) (jinja.Value, error) {
 	for batch := range slices.Chunk(all, size) {
 		out = append(out, jinja.NewList(filled(batch, size, a.get(2, "fill_with"))))
 	}
-	return r.list(out)
+	return r.generator(out)
 }
 
 // filled fills a list up, if there is something to fill it with.
@@ -421,5 +439,5 @@ func sliceFilter(r *rendering, a arguments) (jinja.Value, error) {
 		out = append(out, jinja.NewList(slices.Clone(column)))
 		at = end
 	}
-	return r.list(out)
+	return r.generator(out)
 }

@@ -17,10 +17,14 @@ type Limits struct {
 	Source int
 	// Steps bounds the turns of all loops and the calls of macros; a million by default.
 	Steps int
-	// Output bounds the text that is made on the way, in bytes; 256 MiB by default. What a loop prints counts with every
-	// turn, and every text that is put together counts, so it is several times the length of the longest prompt.
+	// Output bounds the text and the lists that are made on the way, in bytes; 64 MiB by default, 1 GiB at most. What a
+	// loop prints counts with every turn, and every text that is put together counts, so it is several times the length
+	// of the longest prompt.
 	Output int
 }
+
+// maxOutput bounds what a rendering can make, whatever its limits.
+const maxOutput = 1 << 30
 
 func (l Limits) orDefault() Limits {
 	if l.Source == 0 {
@@ -30,8 +34,9 @@ func (l Limits) orDefault() Limits {
 		l.Steps = 1_000_000
 	}
 	if l.Output == 0 {
-		l.Output = 256 << 20
+		l.Output = 64 << 20
 	}
+	l.Output = min(l.Output, maxOutput)
 	return l
 }
 
@@ -54,6 +59,9 @@ type Template struct {
 	functions    []string
 	variables    []string
 	texts        []string
+	// contentFormat, knowsDeveloper and asksForText are what the template expects of messages.
+	contentFormat               ContentFormat
+	knowsDeveloper, asksForText bool
 }
 
 // Parse reads the source of a template. The name is for errors. The error is a *SyntaxError.
@@ -65,7 +73,7 @@ func Parse(name, source string, options ...Option) (*Template, error) {
 	if len(source) > t.limits.Source {
 		return nil, &SyntaxError{name, 1, fmt.Sprintf("it is longer than %d bytes", t.limits.Source)}
 	}
-	w := &writer{functions: map[string]bool{}, variables: map[string]bool{}, assigned: map[string]bool{}, sure: map[string]bool{"loop": true, "messages": true}}
+	w := newWriter()
 	parts, err := lex(source)
 	if err == nil {
 		err = w.write(parts)
@@ -86,6 +94,8 @@ func Parse(name, source string, options ...Option) (*Template, error) {
 		}
 	}
 	slices.Sort(t.variables)
+	t.contentFormat, t.asksForText = w.content.format(), w.content.text
+	t.knowsDeveloper = slices.ContainsFunc(w.texts, func(s string) bool { return strings.Contains(s, "developer") })
 	return t, nil
 }
 

@@ -14,7 +14,7 @@ func testFunctions() map[string]function {
 		"integer": is(func(v jinja.Value) bool { _, big := bigDigits(v); return v.IsInt() || big }),
 		"mapping": is(jinja.Value.IsDict),
 		"iterable": is(func(v jinja.Value) bool {
-			return v.IsList() || v.IsDict() || v.IsString() || v.IsUndefined()
+			return isGenerator(v) || v.IsList() || v.IsDict() || v.IsString() || v.IsUndefined()
 		}),
 		"sequence": is(func(v jinja.Value) bool {
 			return v.IsList() || v.IsDict() || v.IsString() || v.IsUndefined()

@@ -119,7 +119,7 @@ func (w *jsonWriter) dict(d *jinja.Dict, depth int) (err error) {
 			w.out.WriteString(w.between)
 		}
 		w.line(depth + 1)
-		w.string(key)
+		w.string(keyText(key))
 		w.out.WriteString(w.behind)
 		if e := w.value(d.Data[key], depth+1); e != nil {
 			err = e
@@ -161,11 +161,7 @@ func (w *jsonWriter) string(s string) {
 			w.out.WriteString(`\f`)
 		default:
 			var r rune
-			if r, size = utf8.DecodeRuneInString(s[i:]); r == 0x7f {
-				w.out.WriteByte(0x7f)
-				break
-			}
-			if r > 0xffff {
+			if r, size = utf8.DecodeRuneInString(s[i:]); r > 0xffff {
 				r -= 0x10000
 				w.escape(0xd800 + r>>10)
 				r = 0xdc00 + r&0x3ff

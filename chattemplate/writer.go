@@ -24,8 +24,18 @@ type writer struct {
 	out []string
 	// blocks are the open tags.
 	blocks []*block
+	// content finds out how the content of messages is read.
+	content contentReader
 	// temporaries counts the names that the writer itself has made.
 	temporaries int
+}
+
+func newWriter() *writer {
+	return &writer{
+		functions: map[string]bool{}, variables: map[string]bool{}, assigned: map[string]bool{},
+		sure:    map[string]bool{"loop": true, "messages": true},
+		content: contentReader{held: map[string][]*node{}, parameters: map[string][]string{}},
+	}
 }
 
 // call notes that a function is used and writes a call of it.
@@ -85,19 +95,24 @@ func (w *writer) expression(n *node) (string, error) {
 	case noneNode:
 		return "none", nil
 	case listNode:
-		out = "[" + strings.Join(all(n.children), ", ") + "]"
+		out = w.made(n, "["+strings.Join(all(n.children), ", ")+"]")
 	case tupleNode:
 		if out = strings.Join(all(n.children), ", "); len(n.children) == 1 {
 			out += ","
 		}
-		out = "(" + out + ")"
+		out = w.made(n, "("+out+")")
 	case dictNode:
 		parts := all(n.children)
+		for i := 0; i < len(n.children); i += 2 {
+			if n.children[i].kind != stringNode {
+				return w.made(n, w.call("__dict", parts...)), err
+			}
+		}
 		pairs := make([]string, 0, len(parts)/2)
 		for i := 0; i+1 < len(parts); i += 2 {
 			pairs = append(pairs, parts[i]+": "+parts[i+1])
 		}
-		out = "{" + strings.Join(pairs, ", ") + "}"
+		out = w.made(n, "{"+strings.Join(pairs, ", ")+"}")
 	case attributeNode:
 		return w.attribute(n)
 	case itemNode:
@@ -135,6 +150,18 @@ func (w *writer) expression(n *node) (string, error) {
 		err = &lineError{n.line, "this expression is not supported here"}
 	}
 	return out, err
+}
+
+// made writes a list or mapping; one that is made of other values is counted.
+func (w *writer) made(n *node, written string) string {
+	for _, child := range n.children {
+		switch child.kind {
+		case stringNode, integerNode, floatNode, boolNode, noneNode:
+		default:
+			return w.call("__made", written)
+		}
+	}
+	return written
 }
 
 var operators = map[string]string{"+": "__add", "-": "__subtract", "*": "__multiply", "/": "__divide", "//": "__floordivide", "%": "__modulo", "**": "__power"}
@@ -218,13 +245,10 @@ func (w *writer) item(n *node) (string, error) {
 		return "", err
 	}
 	key, err := w.expression(n.children[1])
-	switch k := n.children[1]; {
-	case k.kind == integerNode, k.kind == negativeNode && k.children[0].kind == integerNode:
-	case k.kind == stringNode && methods[k.text] == nil:
-	default:
-		return w.call("__item", value, key), err
+	if k := n.children[1]; k.kind == stringNode && methods[k.text] == nil {
+		return value + "[" + key + "]", err
 	}
-	return value + "[" + key + "]", err
+	return w.call("__item", value, key), err
 }
 
 func (w *writer) slice(n *node) (string, error) {
@@ -271,6 +295,7 @@ func (w *writer) arguments(n *node, written ...string) ([]string, error) {
 }
 
 func (w *writer) callExpression(n *node) (string, error) {
+	w.content.calls = append(w.content.calls, n)
 	callee := n.children[0]
 	if callee.kind == attributeNode && methods[callee.text] != nil {
 		object, err := w.present(callee.children[0])
@@ -285,6 +310,9 @@ func (w *writer) callExpression(n *node) (string, error) {
 		return "", err
 	}
 	arguments, err := w.arguments(n)
+	if function == "loop" && len(arguments) == 1 { // a loop that goes down into itself
+		return w.call("__up", "loop("+w.call("__down", arguments...)+")"), err
+	}
 	return function + "(" + strings.Join(arguments, ", ") + ")", err
 }
 
@@ -319,6 +347,7 @@ func (w *writer) test(n *node) (string, error) {
 	if tests[n.text] == nil && !libraryTests[n.text] {
 		return w.unknown(n, "test")
 	}
+	w.content.text = w.content.text || n.text == "string"
 	value, err := w.expression(n.children[0])
 	if err != nil {
 		return "", err

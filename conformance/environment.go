@@ -12,6 +12,8 @@ import (
 // Environment is what the inputs of one run share. It keeps what has been read or compiled once for all of them. Its
 // zero value is ready; it is not copied, and any number of goroutines may use it at once.
 type Environment struct {
+	// Registry holds the formats; nil is the default one.
+	Registry *parlance.Registry
 	// Vocabulary is that of the model; nil if nothing is known of it.
 	Vocabulary *vocabulary.Vocabulary
 
@@ -23,10 +25,17 @@ type Environment struct {
 	bound     boundCache
 }
 
+func (e *Environment) registry() *parlance.Registry {
+	if e.Registry == nil {
+		return parlance.Default()
+	}
+	return e.Registry
+}
+
 // Parser looks up a parser by the names of its halves and binds it to the vocabulary, if one is known. The error is as
-// that of parlance.LookupTemplate and of Parser.Bind.
+// that of Registry.LookupTemplate and of Parser.Bind.
 func (e *Environment) Parser(tool, reasoning string) (*parlance.Parser, error) {
-	p, err := parlance.LookupTemplate(tool, reasoning, e.Template)
+	p, err := e.registry().LookupTemplate(tool, reasoning, e.Template)
 	if err != nil || e.Vocabulary == nil {
 		return p, err
 	}
@@ -41,7 +50,7 @@ func (e *Environment) parser(in *Input) (p *parlance.Parser, err error) {
 			return nil, fmt.Errorf("response_template: %w", err)
 		}
 	}
-	if p, err = parlance.LookupTemplate(in.ToolParser, in.ReasoningParser, template); err != nil {
+	if p, err = e.registry().LookupTemplate(in.ToolParser, in.ReasoningParser, template); err != nil {
 		return nil, err
 	}
 	switch {

@@ -123,3 +123,17 @@ func decimal(number string) string {
 	exponent.Add(exponent, big.NewInt(int64(len(digits)-len(trimmed)-len(fraction))))
 	return sign + trimmed + "e" + exponent.String()
 }
+
+// SameJSON tells whether two JSON texts are the same value by ruling 2: members unordered, of repeated keys the last one,
+// numbers by their exact decimal value. Texts that are no JSON are the same only if they are equal.
+func SameJSON(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := canonical([]byte(a))
+	if err != nil {
+		return false
+	}
+	y, err := canonical([]byte(b))
+	return err == nil && x == y
+}

@@ -188,7 +188,7 @@ func (w *Watch) otherFormat(r Result) (Alarm, bool) {
 		return Alarm{}, false
 	}
 	for _, g := range r.Tools {
-		if slices.Contains(namesOf(g.Format), w.parser.ToolName()) && slices.Compare(g.rank[:2], best.rank[:2]) >= 0 {
+		if slices.Contains(familyOf(g.Format).ToolNames, w.parser.ToolName()) && slices.Compare(g.rank[:2], best.rank[:2]) >= 0 {
 			if w.calls == 0 {
 				return w.inThought(g)
 			}
@@ -197,7 +197,7 @@ func (w *Watch) otherFormat(r Result) (Alarm, bool) {
 	}
 	a := Alarm{Kind: OtherFormat, Format: best.Format, ToolName: best.Name, Like: best.Like}
 	reasoning := w.parser.ReasoningName()
-	if own := reasoningOf(best.Format); len(own) > 0 && !slices.Contains(own, reasoning) {
+	if own := familyOf(best.Format).ReasoningNames; len(own) > 0 && !slices.Contains(own, reasoning) {
 		a.ReasoningName = own[0]
 	}
 	chosen := "no tool parser is chosen"
@@ -270,15 +270,4 @@ func (w *Watch) otherThought(r Result, text string) (Alarm, bool) {
 	}
 	a.Says = fmt.Sprintf("the content holds a thought in the format %s, and %s: --reasoning-parser %s", best.Format, chosen, best.Name)
 	return a, true
-}
-
-// namesOf are the tool-parser names of a format, reasoningOf its reasoning-parser names.
-func namesOf(format string) []string {
-	info, _ := parlance.Format(format)
-	return info.ToolNames
-}
-
-func reasoningOf(format string) []string {
-	info, _ := parlance.Format(format)
-	return info.ReasoningNames
 }

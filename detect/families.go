@@ -40,6 +40,16 @@ var families = sync.OnceValue(func() (out []family) {
 	return out
 })
 
+// familyOf finds a format by the name of its definition.
+func familyOf(name string) *family {
+	for i := range families() {
+		if f := &families()[i]; f.Name == name {
+			return f
+		}
+	}
+	panic("detect: no format " + name)
+}
+
 // telling are the markers that do not occur in ordinary text: with a letter, and with a bracket, a bar or the like.
 // A hole in a marker ends it, since what fills the hole is not known.
 func telling(markers []string) (out []string) {

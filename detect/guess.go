@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/parlance-llm/parlance"
 )
 
 // Source is where a piece of evidence comes from.
@@ -102,7 +100,7 @@ func settle(guesses []Guess) []Guess {
 
 // extends is 1 for a dialect, else 0.
 func extends(format string) int {
-	if info, ok := parlance.Format(format); ok && info.Extends != "" {
+	if familyOf(format).Extends != "" {
 		return 1
 	}
 	return 0

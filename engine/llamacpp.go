@@ -122,7 +122,7 @@ func (c *Constraint) llamaCpp(engine string, body fields) error {
 		if err != nil {
 			return err
 		}
-		body["json_schema"] = schema
+		body["json_schema"] = tightly(schema)
 	}
 	if len(c.Triggers) == 0 {
 		return nil
@@ -140,6 +140,20 @@ func (c *Constraint) llamaCpp(engine string, body fields) error {
 	}
 	body["grammar_lazy"], body["grammar_triggers"] = true, triggers
 	return nil
+}
+
+// tightly asks for one blank at most between the tokens of JSON. A server built with llguidance admits any number else, and
+// small models then write blanks to the limit; other builds do not know the keyword and pass over it.
+func tightly(schema jsontext.Value) jsontext.Value {
+	text := strings.TrimSpace(string(schema))
+	if !strings.HasPrefix(text, "{") || strings.Contains(text, `"x-guidance"`) {
+		return schema
+	}
+	comma := ","
+	if strings.TrimSpace(text[1:]) == "}" {
+		comma = ""
+	}
+	return jsontext.Value(`{"x-guidance":{"whitespace_flexible":false,"key_separator":": ","item_separator":", "}` + comma + text[1:])
 }
 
 type llamaCppEvent struct {
@@ -238,10 +252,9 @@ func (e llamacpp) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, e
 	if len(c.Tools) > 0 && string(c.Tools) != "null" {
 		body["tools"] = c.Tools
 	}
-	// The route reads the body of a chat request, and goes on with a last message of the assistant unless told otherwise.
 	c.templateFields(body)
-	if !c.ContinueFinalMessage {
-		body["continue_final_message"] = false
+	if !c.ContinueFinalMessage && endsWithAssistant(c.Messages) {
+		return Prompt{}, unsupported(e.engine, op, "messages", "the engine goes on with a last message of the assistant, and begins no new turn behind it")
 	}
 	if c.ReasoningEffort != "" {
 		body["reasoning_effort"] = c.ReasoningEffort
@@ -253,6 +266,13 @@ func (e llamacpp) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, e
 		return Prompt{}, err
 	}
 	return Prompt{Text: answer.Prompt}, nil
+}
+
+func endsWithAssistant(messages jsontext.Value) bool {
+	var list []struct {
+		Role string `json:"role"`
+	}
+	return json.Unmarshal(messages, &list, lenient) == nil && len(list) > 0 && list[len(list)-1].Role == "assistant"
 }
 
 func (e llamacpp) Template(ctx context.Context, _ string) (Template, error) {

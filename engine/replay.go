@@ -19,6 +19,19 @@ import (
 //go:embed recordings/*.json
 var bundled embed.FS
 
+// Bundled are the recordings that come with the binary, and that the replay engine plays when it is given none.
+func Bundled() []RecordedModel {
+	files, err := fs.Sub(bundled, "recordings")
+	if err != nil {
+		panic("engine: the recordings are not embedded: " + err.Error())
+	}
+	models, err := LoadRecordings(files)
+	if err != nil {
+		panic("engine: " + err.Error())
+	}
+	return models
+}
+
 // replay answers with recordings. It takes every constraint, and obeys none: what was recorded is played.
 type replay struct {
 	models       []replayModel
@@ -34,17 +47,12 @@ type replayModel struct {
 }
 
 func openReplay(o Options) (Engine, error) {
-	files := o.Recordings
-	if files == nil {
-		sub, err := fs.Sub(bundled, "recordings")
-		if err != nil {
+	models := Bundled()
+	if o.Recordings != nil {
+		var err error
+		if models, err = LoadRecordings(o.Recordings); err != nil {
 			return nil, err
 		}
-		files = sub
-	}
-	models, err := LoadRecordings(files)
-	if err != nil {
-		return nil, err
 	}
 	r := &replay{standard: o.Model, speed: o.ReplaySpeed, capabilities: Capabilities{
 		Constraints:            []Dialect{StructuralTag, GBNF, EBNF, Lark, JSONSchema, JSONObject, Regex, Choice},

@@ -197,7 +197,17 @@ func (s *sglangDecoder) decode(data []byte) (Piece, bool, error) {
 	}
 	meta := event.Meta
 	piece := Piece{Usage: &Usage{PromptTokens: meta.PromptTokens, CompletionTokens: meta.CompletionTokens, CachedTokens: meta.CachedTokens}}
+	if finish := meta.FinishReason; finish != nil && finish.Type == "abort" && (finish.StatusCode != 0 || finish.Message != "") {
+		failed := &Error{Kind: Failed, Status: finish.StatusCode, Message: finish.Message}
+		if finish.StatusCode != 0 {
+			failed.Kind = kindOf(finish.StatusCode)
+		}
+		return Piece{}, false, failed
+	}
 	text, ids := event.Text, event.OutputIDs
+	if stray {
+		text = restored(text) // the halves of a character are compared with the whole one
+	}
 	logprobs, top := meta.Logprobs, meta.TopLogprobs
 	if whole := len(ids) == meta.CompletionTokens; whole && s.tokens > 0 {
 		if s.tokens > len(ids) {
@@ -234,13 +244,6 @@ func (s *sglangDecoder) decode(data []byte) (Piece, bool, error) {
 		piece.Logprobs = append(piece.Logprobs, logprob)
 	}
 	if finish := meta.FinishReason; finish != nil {
-		if finish.Type == "abort" && (finish.StatusCode != 0 || finish.Message != "") {
-			failed := &Error{Kind: Failed, Status: finish.StatusCode, Message: finish.Message}
-			if finish.StatusCode != 0 {
-				failed.Kind = kindOf(finish.StatusCode)
-			}
-			return Piece{}, false, failed
-		}
 		if piece.Finish, err = finishReason(finish.Type); err != nil {
 			return Piece{}, false, err
 		}
@@ -251,7 +254,7 @@ func (s *sglangDecoder) decode(data []byte) (Piece, bool, error) {
 		piece.Usage = nil
 	}
 	piece.Text = s.held(text, piece)
-	return piece, stray, nil
+	return piece, false, nil
 }
 
 // held holds back what may be the beginning of a stop string: the engine sends it and cuts it off afterwards.

@@ -100,7 +100,7 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 		Defaults:     s.defaults(),
 		ResponseRole: c.ResponseRole, ReasoningField: c.ReasoningField, ExcludeTools: c.ExcludeTools,
 		ForceUsage: c.ForceUsage, PromptDetails: c.PromptTokensDetails, Metrics: c.PerRequestMetrics, TokensAsIDs: c.ReturnTokensAsIDs,
-		MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth,
+		Limits:    generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth},
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
 	}
 }

@@ -53,6 +53,8 @@ func Facts(f *parlance.FormatInfo) (facts []Fact) {
 		add("call ids", "numbered through the conversation")
 	case "per_message":
 		add("call ids", "numbered from 0 in each message")
+	case "per_message from 1":
+		add("call ids", "numbered from 1 in each message")
 	case "9 alphanumerics":
 		add("call ids", "nine letters or digits")
 	}

@@ -43,7 +43,8 @@ type Definition struct {
 	Join string
 	// Unwrap are parameters that hold the whole argument object if they stand alone (ruling 30).
 	Unwrap []string
-	// IDs is how call ids are made: "" (any), "per_conversation", "per_message" or "9 alphanumerics".
+	// IDs is how call ids, or the numbers of calls, are made: "" (any), "per_conversation" and "per_message" (counted from
+	// 0), "per_message from 1" or "9 alphanumerics".
 	IDs string
 	// Keys is "sorted" if arguments are written in the order of their names.
 	Keys string
@@ -51,7 +52,7 @@ type Definition struct {
 	Thoughts string
 	// Escapes is "newlines" if written-out line breaks in the trays are real ones.
 	Escapes string
-	// Alone is true if the format cannot be combined with the other half of another format.
+	// Alone is true if the format always reads both halves itself, whichever parser is named for the other one.
 	Alone bool
 	// From is "response_template" if the grammar comes at run time, from the response template of a checkpoint.
 	From string
@@ -160,4 +161,31 @@ func (d *Definition) ReasoningName(name string) *ReasoningName {
 		}
 	}
 	return nil
+}
+
+// Output is the body of the output rule, or the default: a thought, then text, frames, messages and blocks (or calls,
+// where there is no block).
+func (d *Definition) Output() Expression {
+	if rule := d.Rule("output"); rule != nil {
+		return rule.Body
+	}
+	loop := &Choice{Alternatives: []*Sequence{{Items: []Expression{&Capture{Name: "content"}}}}}
+	body := &Sequence{}
+	add := func(name string) bool {
+		if d.Rule(name) == nil {
+			return false
+		}
+		loop.Alternatives = append(loop.Alternatives, &Sequence{Items: []Expression{&Reference{Name: name}}})
+		return true
+	}
+	if d.Rule("thought") != nil {
+		body.Items = append(body.Items, &Optional{Inner: &Reference{Name: "thought"}})
+	}
+	add("frame")
+	add("message")
+	if !add("block") {
+		add("call")
+	}
+	body.Items = append(body.Items, &Repeat{Inner: loop})
+	return body
 }

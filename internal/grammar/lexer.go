@@ -41,6 +41,7 @@ type lexer struct {
 	source   string
 	at       int
 	position Position
+	column   int // of the beginning of a line, behind its indentation
 }
 
 func (l *lexer) fail(position Position, format string, arguments ...any) error {
@@ -50,7 +51,7 @@ func (l *lexer) fail(position Position, format string, arguments ...any) error {
 func (l *lexer) advance(n int) {
 	for _, c := range []byte(l.source[l.at : l.at+n]) {
 		if c == '\n' {
-			l.position = Position{Line: l.position.Line + 1, Column: 1}
+			l.position = Position{Line: l.position.Line + 1, Column: l.column}
 		} else {
 			l.position.Column++
 		}

@@ -12,63 +12,130 @@ import (
 	"github.com/parlance-llm/parlance/internal/match"
 )
 
-// Library is a set of definitions. Its files are read when a name is first asked for; a definition is resolved when it
-// is first used. It is safe for use by many goroutines.
+// Library is a set of definitions. Its files are read when it is made; a definition is resolved when it is first used. A
+// library may stand on another and add to it. It is safe for use by many goroutines.
 type Library struct {
+	below   *Library // nil for the lowest
+	sources map[string]*Source
+	own     map[string]bool        // the formats of this library's own files
+	parsers [2]map[string][]string // by half: the formats that a parser name leads to
+
 	mutex    sync.Mutex
-	sources  map[string]*Source
-	resolved map[string]*Definition
+	resolved map[string]*Definition // of own formats
 	failed   map[string]error
 	turns    *match.Table // the turn boundaries of all definitions, and
 	boundary []string     // their texts
 }
 
-// NewLibrary reads the definition files (*.yaml) at the top of a file system.
-func NewLibrary(files fs.FS) (*Library, error) {
-	l := &Library{sources: map[string]*Source{}, resolved: map[string]*Definition{}, failed: map[string]error{}}
-	return l, l.Add(files, "formats/")
+// NewLibrary reads the definition files (*.yaml) at the top of a file system. where is put before the names of files in
+// errors.
+func NewLibrary(files fs.FS, where string) (*Library, error) {
+	return (*Library)(nil).Over(files, where, false)
 }
 
-// Add reads further definitions. where is put before the names of files in errors. A format or parser name that exists
-// already is an error.
-func (l *Library) Add(files fs.FS, where string) error {
+// Over makes a library that holds further definitions and all that the library holds, which may be nil. A definition can
+// extend others of its files, and any of the library. A format name or parser name that the library has already is an
+// error unless override is set: then the new definition takes the name. Definitions of the library that extend one whose
+// name is taken go on as they were, and the new one may extend it too.
+func (l *Library) Over(files fs.FS, where string, override bool) (*Library, error) {
+	out := &Library{
+		below: l, sources: map[string]*Source{}, own: map[string]bool{}, parsers: [2]map[string][]string{{}, {}},
+		resolved: map[string]*Definition{}, failed: map[string]error{},
+	}
 	names, err := fs.Glob(files, "*.yaml")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range names {
 		data, err := fs.ReadFile(files, name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		source, err := Read(where+name, data)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if want := strings.TrimSuffix(path.Base(name), ".yaml"); source.Format != want {
-			return source.fail(Position{1, 1}, "expected format: %s, the name of the file, found %s", want, source.Format)
+			return nil, source.fail(source.given["format"], "expected format: %s, the name of the file, found %s", want, source.Format)
 		}
-		l.mutex.Lock()
-		_, exists := l.sources[source.Format]
-		if !exists {
-			l.sources[source.Format] = source
-			l.turns = nil
+		if err := l.free(source); err != nil && !override {
+			return nil, err
 		}
-		l.mutex.Unlock()
-		if exists {
-			return source.fail(Position{1, 1}, "the format %s exists already", source.Format)
+		out.sources[source.Format], out.own[source.Format] = source, true
+	}
+	for half := ToolHalf; half <= ReasoningHalf; half++ {
+		for format, source := range out.sources {
+			for _, name := range source.names(half) {
+				out.parsers[half][name] = append(out.parsers[half][name], format)
+			}
+		}
+	}
+	out.take(l)
+	return out, nil
+}
+
+// free tells whether a definition's names are not taken yet.
+func (l *Library) free(s *Source) error {
+	if l == nil {
+		return nil
+	}
+	if other, taken := l.sources[s.Format]; taken {
+		return s.fail(s.given["format"], "expected a name for the format that is not taken, found %s, which is %s", s.Format, other.File)
+	}
+	for half, what := range [...]string{ToolHalf: "tool", ReasoningHalf: "reasoning"} {
+		for _, name := range s.names(Half(half)) {
+			if formats := l.Find(Half(half), name); len(formats) > 0 {
+				return s.fail(s.given[what], "%s: expected a parser name that is not taken, found %s, which leads to %s", what, name, l.sources[formats[0]].File)
+			}
 		}
 	}
 	return nil
 }
 
+// take adds what a library holds whose names are not taken.
+func (l *Library) take(below *Library) {
+	if below == nil {
+		return
+	}
+	for format, source := range below.sources {
+		if !l.own[format] {
+			l.sources[format] = source
+		}
+	}
+	for half, parsers := range below.parsers {
+		for name, formats := range parsers {
+			if _, taken := l.parsers[half][name]; taken {
+				continue
+			}
+			for _, format := range formats {
+				if !l.own[format] {
+					l.parsers[half][name] = append(l.parsers[half][name], format)
+				}
+			}
+		}
+	}
+}
+
+// Own are the names of the formats that the library has of its own files, sorted.
+func (l *Library) Own() []string { return slices.Sorted(maps.Keys(l.own)) }
+
+// Source gives a definition as its file has it, or nil.
+func (l *Library) Source(format string) *Source { return l.sources[format] }
+
 // Definition resolves a definition by its format name.
 func (l *Library) Definition(format string) (*Definition, error) {
+	if _, ok := l.sources[format]; !ok {
+		return nil, fmt.Errorf("there is no format %q", format)
+	}
+	if !l.own[format] {
+		return l.below.Definition(format)
+	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.definition(format, nil)
 }
 
+// definition resolves one of the library's own definitions.
 func (l *Library) definition(format string, through []string) (*Definition, error) {
 	if d, ok := l.resolved[format]; ok {
 		return d, nil
@@ -76,11 +143,7 @@ func (l *Library) definition(format string, through []string) (*Definition, erro
 	if err, ok := l.failed[format]; ok {
 		return nil, err
 	}
-	source, ok := l.sources[format]
-	if !ok {
-		return nil, fmt.Errorf("there is no format %q", format)
-	}
-	d, err := l.resolve(source, through)
+	d, err := l.resolve(l.sources[format], through)
 	if err != nil {
 		l.failed[format] = err
 		return nil, err
@@ -93,25 +156,32 @@ func (l *Library) resolve(source *Source, through []string) (*Definition, error)
 	if source.Extends == "" {
 		return source.Resolve(nil)
 	}
-	if slices.Contains(through, source.Extends) {
-		return nil, source.fail(Position{1, 1}, "extends: %s extends itself, through %s", source.Format, strings.Join(through, ", "))
-	}
-	if _, ok := l.sources[source.Extends]; !ok {
-		return nil, source.fail(Position{1, 1}, "extends: there is no format %s", source.Extends)
-	}
-	base, err := l.definition(source.Extends, append(through, source.Format))
+	base, err := l.base(source, through)
 	if err != nil {
 		return nil, err
 	}
 	return source.Resolve(base)
 }
 
-// Formats are the names of all formats, sorted.
-func (l *Library) Formats() []string {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return slices.Sorted(maps.Keys(l.sources))
+// base finds the definition that another extends: one of the same files, or else of the library below.
+func (l *Library) base(source *Source, through []string) (*Definition, error) {
+	if l.own[source.Extends] && source.Extends != source.Format {
+		if slices.Contains(through, source.Extends) {
+			return nil, source.fail(source.given["extends"], "extends: %s extends itself, through %s", source.Format, strings.Join(through, ", "))
+		}
+		return l.definition(source.Extends, append(through, source.Format))
+	}
+	if l.below == nil || l.below.sources[source.Extends] == nil {
+		if source.Extends == source.Format {
+			return nil, source.fail(source.given["extends"], "extends: %s extends itself", source.Format)
+		}
+		return nil, source.fail(source.given["extends"], "extends: there is no format %s", source.Extends)
+	}
+	return l.below.Definition(source.Extends)
 }
+
+// Formats are the names of all formats, sorted.
+func (l *Library) Formats() []string { return slices.Sorted(maps.Keys(l.sources)) }
 
 // Half says which half of a format a parser name stands for.
 type Half uint8
@@ -133,26 +203,12 @@ func (s *Source) names(half Half) (names []string) {
 }
 
 // Names are all parser names of a half, sorted.
-func (l *Library) Names(half Half) (names []string) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	for _, source := range l.sources {
-		names = append(names, source.names(half)...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
+func (l *Library) Names(half Half) []string { return slices.Sorted(maps.Keys(l.parsers[half])) }
 
-// Find gives the formats that carry a parser name. Dialects of one family may share a name; the one whose format is
+// Find gives the formats that a parser name leads to. Dialects of one family may share a name; the one whose format is
 // named so comes first, the others by their names.
-func (l *Library) Find(half Half, name string) (formats []string) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	for format, source := range l.sources {
-		if slices.Contains(source.names(half), name) {
-			formats = append(formats, format)
-		}
-	}
+func (l *Library) Find(half Half, name string) []string {
+	formats := slices.Clone(l.parsers[half][name])
 	slices.SortFunc(formats, func(a, b string) int {
 		switch {
 		case a == name:

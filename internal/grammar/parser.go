@@ -5,9 +5,9 @@ import (
 )
 
 // ParseGrammar reads grammar text (docs/notation.md tells its syntax). file and first say where the text stands, for
-// errors, which are of type *Error.
+// errors, which are of type *Error; all its lines begin in the same column.
 func ParseGrammar(file, source string, first Position) ([]*Rule, error) {
-	p := &parser{lexer: lexer{file: file, source: source, position: first}}
+	p := &parser{lexer: lexer{file: file, source: source, position: first, column: first.Column}}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}

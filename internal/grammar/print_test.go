@@ -9,7 +9,7 @@ import (
 
 // TestPrint holds that the grammar of every definition, printed, reads as the same rules: what they print is the same.
 func TestPrint(t *testing.T) {
-	library, err := grammar.NewLibrary(formats.Files)
+	library, err := grammar.NewLibrary(formats.Files, "formats/")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package grammar
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +16,8 @@ type Source struct {
 	Definition
 	respell  map[string]string
 	own      []*Rule
-	given    map[string]bool
+	text     string              // of the grammar
+	given    map[string]Position // the keys of the file, and where their values stand
 	respells Position
 }
 
@@ -29,20 +30,26 @@ func Read(file string, data []byte) (*Source, error) {
 	if len(document.Content) == 0 {
 		return nil, &Error{File: file, Position: Position{1, 1}, Message: "expected a definition, found an empty file"}
 	}
-	s := &Source{given: map[string]bool{}}
+	s := &Source{given: map[string]Position{}}
 	s.File = file
-	r := reader{file: file}
+	r := reader{file: file, data: data}
 	if err := r.mapping(document.Content[0], s.keys(&r)); err != nil {
 		return nil, err
 	}
 	if s.Format == "" {
 		return nil, &Error{File: file, Position: Position{1, 1}, Message: "expected the key format with the name of the definition"}
 	}
-	for _, given := range r.given {
-		s.given[given] = true
+	for _, key := range r.given {
+		s.given[key.name] = key.value
 	}
 	return s, nil
 }
+
+// Grammar is the text of the grammar as the file has it.
+func (s *Source) Grammar() string { return s.text }
+
+// Respelled are the markers of the extended definition that are spelled otherwise, with their new spelling.
+func (s *Source) Respelled() map[string]string { return s.respell }
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
 
@@ -57,13 +64,32 @@ func yamlError(file string, err error) error {
 // reader turns YAML nodes into values, key by key, so that every error knows its line.
 type reader struct {
 	file  string
-	given []string
+	data  []byte
+	given []givenKey
+}
+
+// givenKey is a key of a mapping, with the place of its value.
+type givenKey struct {
+	name  string
+	value Position
 }
 
 type decode func(r *reader, node *yaml.Node) error
 
 func (r *reader) fail(node *yaml.Node, format string, arguments ...any) error {
 	return &Error{File: r.file, Position: Position{node.Line, node.Column}, Message: fmt.Sprintf(format, arguments...)}
+}
+
+// indentation is the number of blanks before a line, from 1, or before the first one behind it that is not empty.
+func (r *reader) indentation(line int) int {
+	number := 0
+	for text := range bytes.Lines(r.data) {
+		if number++; number < line || len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		return len(text) - len(bytes.TrimLeft(text, " "))
+	}
+	return 0
 }
 
 func kindOf(node *yaml.Node) string {
@@ -99,7 +125,7 @@ func (r *reader) mapping(node *yaml.Node, keys map[string]decode) error {
 		if err := read(r, value); err != nil {
 			return err
 		}
-		r.given = append(r.given, key.Value)
+		r.given = append(r.given, givenKey{key.Value, Position{value.Line, value.Column}})
 	}
 	return nil
 }
@@ -167,7 +193,7 @@ func named(each func(r *reader, key string, node *yaml.Node) error) decode {
 
 func group(keys map[string]decode) decode {
 	return func(r *reader, node *yaml.Node) error {
-		inner := reader{file: r.file}
+		inner := reader{file: r.file, data: r.data}
 		return inner.mapping(node, keys)
 	}
 }
@@ -241,18 +267,13 @@ func (s *Source) grammarText(r *reader, node *yaml.Node) error {
 	}
 	first := Position{Line: node.Line, Column: node.Column}
 	if node.Style == yaml.LiteralStyle {
-		first = Position{Line: node.Line + 1, Column: 3} // the block is indented by two, as YAML is written here
+		first = Position{Line: node.Line + 1, Column: 1 + r.indentation(node.Line+1)}
 	}
 	rules, err := ParseGrammar(r.file, node.Value, first)
 	if err != nil {
-		// Columns after the first line of a block count without its indentation; put it back.
-		var e *Error
-		if errors.As(err, &e) && e.Position.Line > first.Line && node.Style == yaml.LiteralStyle {
-			e.Position.Column += 2
-		}
 		return err
 	}
-	s.own = rules
+	s.own, s.text = rules, node.Value
 	return nil
 }
 
@@ -314,7 +335,7 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		}),
 		"join":     text(&s.Join),
 		"unwrap":   texts(&s.Unwrap),
-		"ids":      text(&s.IDs, "per_conversation", "per_message", "9 alphanumerics"),
+		"ids":      text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
 		"keys":     text(&s.Keys, "sorted"),
 		"thoughts": text(&s.Thoughts, "content"),
 		"escapes":  text(&s.Escapes, "newlines"),

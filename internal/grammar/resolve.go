@@ -36,7 +36,7 @@ func (s *Source) inherit(d *Definition, base *Definition) {
 		d.Rules = append(d.Rules, s.respellRule(rule))
 	}
 	take := func(key string, set func()) {
-		if !s.given[key] {
+		if _, ok := s.given[key]; !ok {
 			set()
 		}
 	}
@@ -155,68 +155,4 @@ func (s *Source) copy(e Expression) Expression {
 
 func (s *Source) fail(position Position, format string, arguments ...any) error {
 	return &Error{File: s.File, Position: position, Message: fmt.Sprintf(format, arguments...)}
-}
-
-// check finds the faults that need no automaton: rules that do not exist or are not used, roles that lack a part,
-// spellings that hit nothing (notation §4, 6 and 8). Ambiguity is found by the compiler.
-func (s *Source) check(d *Definition) error {
-	used := map[string]bool{}
-	for _, rule := range d.Rules {
-		if rule.Role() != "" && rule.Role() != Parameter {
-			used[rule.Name] = true
-		}
-		var err error
-		Walk(rule.Body, func(e Expression) bool {
-			reference, ok := e.(*Reference)
-			if !ok || err != nil {
-				return err == nil
-			}
-			if d.Rule(reference.Name) == nil {
-				err = s.fail(reference.Position, "the rule %s refers to %s, which is not defined", rule.Name, reference.Name)
-			}
-			used[reference.Name] = true
-			return true
-		})
-		if err != nil {
-			return err
-		}
-	}
-	for _, rule := range s.own {
-		if !used[rule.Name] && len(d.Tool)+len(d.Reasoning) > 0 {
-			return s.fail(rule.Position, "the rule %s is used nowhere", rule.Name)
-		}
-	}
-	for _, token := range d.Tokens {
-		if !s.occurs(d, token) {
-			return s.fail(Position{}, "tokens: %q occurs in no literal of the grammar", token)
-		}
-	}
-	for _, token := range d.Needed {
-		if !slices.Contains(d.Tokens, token) {
-			return s.fail(Position{}, "needed: %q is not among the tokens", token)
-		}
-	}
-	return nil
-}
-
-// occurs tells whether a text is a part of some literal, or of the delimiter of a codec, or of adjacent literals.
-func (s *Source) occurs(d *Definition, part string) bool {
-	found := false
-	for _, rule := range d.Rules {
-		Walk(rule.Body, func(e Expression) bool {
-			switch e := e.(type) {
-			case *Literal:
-				found = found || strings.Contains(e.Text, part)
-			case *Codec:
-				found = found || e.Delimiter != "" && strings.Contains(e.Delimiter, part)
-			}
-			return !found
-		})
-	}
-	for _, literals := range d.Holes {
-		for _, literal := range literals {
-			found = found || strings.Contains(literal, part)
-		}
-	}
-	return found
 }

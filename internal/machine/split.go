@@ -10,8 +10,8 @@ import (
 // parts win over captures, and a capture that is written twice must repeat itself. It answers false if the pattern
 // does not fit.
 func (m *Machine) split(pattern *grammar.Choice, text string) bool {
-	found := map[string]string{}
-	if !splitChoice(pattern, text, found, func(rest string) bool { return rest == "" }) {
+	found, ok := Split(pattern, text)
+	if !ok {
 		return false
 	}
 	for number, name := range m.program.Captures {
@@ -24,6 +24,12 @@ func (m *Machine) split(pattern *grammar.Choice, text string) bool {
 		}
 	}
 	return true
+}
+
+// Split gives the captures that a pattern finds in a text, and whether it fits at all.
+func Split(pattern *grammar.Choice, text string) (found map[string]string, ok bool) {
+	found = map[string]string{}
+	return found, splitChoice(pattern, text, found, func(rest string) bool { return rest == "" })
 }
 
 func splitChoice(choice *grammar.Choice, text string, found map[string]string, then func(string) bool) bool {

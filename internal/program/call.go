@@ -175,7 +175,7 @@ func (c *compiler) afterText(region int, m Mode) *Node {
 			return c.text(k, m, region)
 		}
 		if c.graph.regions[r].parent == outside {
-			panic("program: no text can follow a call")
+			c.noText([]place{{c.graph.regions[region].exit, 0}, {c.graph.regions[r].exit, 0}})
 		}
 	}
 }
@@ -211,12 +211,14 @@ func (c *compiler) tail(k []place, m Mode, call int) *Node {
 
 // firstText is the text behind a region, without what its missing closers would add.
 func (c *compiler) firstText(region int, m Mode) []place {
-	for r := region; ; r = c.graph.regions[r].parent {
+	for r := region; r != outside; r = c.graph.regions[r].parent {
 		k := []place{{c.graph.regions[r].exit, 0}}
 		if len(c.texts(c.close(k, reach{mode: m, texts: true}))) > 0 {
 			return k
 		}
 	}
+	c.noText([]place{{c.graph.regions[region].exit, 0}})
+	return nil
 }
 
 // listAround gives the list that goes on behind an element, or outside.

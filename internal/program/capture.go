@@ -112,7 +112,7 @@ func (g *graph) text(e *grammar.Capture, c context) fragment {
 	case "content":
 		if c.half.content != nil {
 			inner := context{half: c.half.content, region: c.region}
-			f, _ := g.build(outputOf(c.half.content.definition), inner)
+			f, _ := g.build(c.half.content.definition.Output(), inner)
 			return f
 		}
 	}

@@ -119,7 +119,7 @@ func (c *compiler) compose() {
 		g.halves = append(g.halves, tool)
 	}
 	g.halves = append(g.halves, root)
-	f, ok := g.build(outputOf(root.definition), context{half: root, region: outside})
+	f, ok := g.build(root.definition.Output(), context{half: root, region: outside})
 	if !ok {
 		g.fail(root, grammar.Position{}, "nothing of the output can be read with these halves")
 	}
@@ -273,7 +273,7 @@ func (c *compiler) table(literals []string, watch []match.Watch, search bool) *m
 	}
 	t, err := build(set, c.tokens)
 	if err != nil {
-		panic(unsayable{&grammar.Error{File: c.file(), Message: fmt.Sprintf("the markers %q: %v", literals, err)}})
+		c.fail(grammar.Position{}, "the markers %q: %v", literals, err)
 	}
 	c.tables[key] = t
 	return t
@@ -298,12 +298,16 @@ func (c *compiler) node(kind Kind, key string) (n *Node, made bool) {
 	return n, true
 }
 
+// fail refuses a definition.
+func (c *compiler) fail(at grammar.Position, format string, arguments ...any) {
+	panic(unsayable{&grammar.Error{File: c.file(), Position: at, Message: fmt.Sprintf(format, arguments...)}})
+}
+
 // ambiguous refuses a definition because of a text that can be read in two ways.
 func (c *compiler) ambiguous(a, b item, what string) {
 	one, two := &c.graph.steps[a.step], &c.graph.steps[b.step]
-	panic(unsayable{&grammar.Error{File: c.file(), Position: one.at, Message: fmt.Sprintf(
-		"ambiguous: %s can be read as %s in line %d and as %s in line %d, and no rule decides", what,
-		c.describe(one), one.at.Line, c.describe(two), two.at.Line)}})
+	c.fail(one.at, "ambiguous: %s can be read as %s in line %d and as %s in line %d, and no rule decides",
+		what, c.describe(one), one.at.Line, c.describe(two), two.at.Line)
 }
 
 func (c *compiler) describe(s *step) string {

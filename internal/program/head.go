@@ -48,7 +48,11 @@ func (c *compiler) arrive(k []place, h head, src source, fromText bool) Edge {
 	cl := c.close(k, reach{mode: h.mode, texts: true, begun: fromText && (s.closing || s.stray)})
 	if branch := c.branch(cl); branch != nil {
 		for i, tests := range branch.branches {
-			to := c.arrive([]place{{branch.next[i], 0}}, h, src, fromText)
+			next := []place{{branch.next[i], 0}}
+			if c.branch(c.close(next, reach{mode: h.mode, texts: true})) == branch {
+				c.fail(branch.at, "expected something to be read in each of these alternatives; one leads back to them without")
+			}
+			to := c.arrive(next, h, src, fromText)
 			e.Branches = append(e.Branches, Branch{Tests: c.tests(tests), Edge: to})
 		}
 		return e

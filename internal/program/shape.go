@@ -217,31 +217,3 @@ func walk(rule *grammar.Rule, d *grammar.Definition, visit func(grammar.Expressi
 		return true
 	})
 }
-
-// outputOf is the output rule of a definition, or the default: a thought, then text, frames, messages and blocks (or
-// calls, where there is no block).
-func outputOf(d *grammar.Definition) grammar.Expression {
-	if rule := d.Rule("output"); rule != nil {
-		return rule.Body
-	}
-	at := grammar.Position{}
-	loop := &grammar.Choice{Alternatives: []*grammar.Sequence{{Items: []grammar.Expression{&grammar.Capture{Position: at, Name: "content"}}}}}
-	body := &grammar.Sequence{}
-	add := func(name string) bool {
-		if d.Rule(name) == nil {
-			return false
-		}
-		loop.Alternatives = append(loop.Alternatives, &grammar.Sequence{Items: []grammar.Expression{&grammar.Reference{Name: name}}})
-		return true
-	}
-	if d.Rule("thought") != nil {
-		body.Items = append(body.Items, &grammar.Optional{Inner: &grammar.Reference{Name: "thought"}})
-	}
-	add("frame")
-	add("message")
-	if !add("block") {
-		add("call")
-	}
-	body.Items = append(body.Items, &grammar.Repeat{Inner: loop})
-	return body
-}

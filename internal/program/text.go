@@ -27,6 +27,9 @@ func (c *compiler) text(k []place, m Mode, late int) *Node {
 			c.ambiguous(texts[0], it, "the same text")
 		}
 	}
+	if len(texts) == 0 {
+		c.noText(k)
+	}
 	first := &c.graph.steps[texts[0].step]
 	n.Tray = first.tray
 	n.InThought = c.around(first.region, grammar.Thought) != outside
@@ -61,7 +64,11 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 			set.add(s.literal+"=", source{it, c.graph.steps[sign].next[0]})
 		case stepWord:
 			// A word may begin something only before the first text, where it is held until that is settled.
-			if n.OnText != nil && !s.inSet && n.Words == nil {
+			switch {
+			case s.inSet:
+			case n.OnText == nil:
+				c.ambiguous(it, c.texts(cl)[0], "the same text")
+			case n.Words == nil:
 				n.Words = &Word{Class: s.class, Automaton: s.automaton}
 				n.Element = c.head(c.kernel(c.withoutTexts(cl)), head{phase: Candidate, mode: m})
 			}
@@ -119,6 +126,33 @@ func extended(edges []Edge, literals []string, watch []match.Watch) ([]Edge, []s
 		}
 	}
 	return out, kept, watched
+}
+
+// noText refuses a definition because no text can stand where some may come all the same.
+func (c *compiler) noText(k []place) {
+	at := grammar.Position{}
+	for _, p := range k {
+		for r := c.graph.steps[p.step].region; r != outside && at.Line == 0; r = c.graph.regions[r].parent {
+			at = c.ruleAt(r)
+		}
+	}
+	if at.Line == 0 {
+		for _, h := range c.graph.halves {
+			if rule := h.definition.Rule(string(grammar.Output)); rule != nil {
+				at = rule.Position
+			}
+		}
+	}
+	c.fail(at, "expected a place for text, such as @content, around calls and thoughts and behind them, found none")
+}
+
+// ruleAt is the place of the rule of a region.
+func (c *compiler) ruleAt(region int) grammar.Position {
+	r := &c.graph.regions[region]
+	if rule := r.half.definition.Rule(r.rule); rule != nil {
+		return rule.Position
+	}
+	return grammar.Position{}
 }
 
 // withoutTexts leaves the text out of a closure.

@@ -63,7 +63,10 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	if req.Model, err = h.Models.Resolve(ctx, req.Model.Name); err != nil {
 		return nil, err
 	}
-	return req, h.checkLimits(req)
+	if err := h.Settings.Limits.Check(&req.Request); err != nil {
+		return nil, err
+	}
+	return req, req.checkOwn()
 }
 
 // ignore forgets that a client has gone.

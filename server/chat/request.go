@@ -3,7 +3,6 @@ package chat
 import (
 	"encoding/json/jsontext"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -205,37 +204,4 @@ func (r *Request) readEcho(o *body.Object) {
 		}
 		r.echo = strings.Join(texts, "\n")
 	}
-}
-
-// checkLimits: what the server limits, and what needs a parser that can.
-func (h *Handler) checkLimits(r *Request) error {
-	s := h.Settings
-	if s.MaxTools > 0 && len(r.Tools) > s.MaxTools {
-		return apierror.Invalidf("tools", "expected at most %d tools, found %d", s.MaxTools, len(r.Tools))
-	}
-	for i, tool := range r.Tools {
-		if depth := body.Depth(tool.Parameters); s.MaxSchemaDepth > 0 && depth > s.MaxSchemaDepth {
-			return apierror.Invalidf(fmt.Sprintf("tools.%d.function.parameters", i), "the schema of %q is nested %d deep, the limit is %d", tool.Name, depth, s.MaxSchemaDepth)
-		}
-	}
-	if f := r.ResponseFormat; f != nil && s.MaxSchemaDepth > 0 {
-		if depth := body.Depth(jsontext.Value(f.Text)); depth > s.MaxSchemaDepth {
-			return apierror.Invalidf(f.Param, "the schema is nested %d deep, the limit is %d", depth, s.MaxSchemaDepth)
-		}
-	}
-	if len(r.Stop) > s.MaxStopStrings {
-		return apierror.Invalidf("stop", "expected at most %d stop strings, found %d", s.MaxStopStrings, len(r.Stop))
-	}
-	if slices.Contains(r.Stop, "") {
-		return apierror.Invalidf("stop", "stop cannot contain an empty string.")
-	}
-	if r.N > s.MaxChoices {
-		return apierror.Invalidf("n", "n must be at most %d, found %d", s.MaxChoices, r.N)
-	}
-	if parser := r.Model.Parser; parser != nil && r.Template.ReasoningEffort == "none" {
-		if format, ok := parser.ReasoningFormat(); ok && format.Alone && len(format.Thinking) == 0 {
-			return apierror.Invalidf("reasoning_effort", "reasoning_effort=none is not supported: models of the format %s cannot switch their reasoning off", format.Name)
-		}
-	}
-	return r.checkSampling()
 }

@@ -54,54 +54,13 @@ func whole(n *int64) *int {
 	return &m
 }
 
-// checkSampling checks the values of the sampling, as the engine would.
-func (r *Request) checkSampling() error {
-	s := &r.Sampling
-	within := func(name string, value *float64, low, high float64, open bool) error {
-		if value == nil || *value <= high && (*value > low || *value == low && !open) {
-			return nil
-		}
-		bracket := "["
-		if open {
-			bracket = "("
-		}
-		return apierror.Invalidf(name, "%s must be in %s%v, %v], got %v.", name, bracket, low, high, *value)
-	}
-	for _, err := range []error{
-		within("temperature", s.Temperature, 0, 2, false),
-		within("top_p", s.TopP, 0, 1, true),
-		within("min_p", s.MinP, 0, 1, false),
-		within("presence_penalty", s.PresencePenalty, -2, 2, false),
-		within("frequency_penalty", s.FrequencyPenalty, -2, 2, false),
-		within("repetition_penalty", s.RepetitionPenalty, 0, 2, true),
-	} {
-		if err != nil {
-			return err
-		}
-	}
+// checkOwn checks what only this interface has.
+func (r *Request) checkOwn() error {
 	switch {
 	case r.beams:
 		return apierror.Invalidf("use_beam_search", "beam search is not available: engines give it no stream to read")
-	case r.N < 1:
-		return apierror.Invalidf("n", "n must be at least 1, got %d.", r.N)
-	case r.N > 1 && s.Temperature != nil && *s.Temperature == 0:
-		return apierror.Invalidf("n", "n must be 1 when using greedy sampling, got %d.", r.N)
-	case s.TopK != nil && *s.TopK < -1:
-		return apierror.Invalidf("top_k", "top_k must be 0 or -1 (disable), or at least 1, got %d.", *s.TopK)
-	case r.MaxTokens < 0 || r.noTokens:
-		return apierror.Invalidf("max_tokens", "max_tokens must be at least 1, got %d.", r.MaxTokens)
-	case s.MinTokens < 0:
-		return apierror.Invalidf("min_tokens", "min_tokens must be greater than or equal to 0, got %d.", s.MinTokens)
-	case r.MaxTokens > 0 && s.MinTokens > r.MaxTokens:
-		return apierror.Invalidf("min_tokens", "min_tokens must be less than or equal to max_tokens=%d, got %d.", r.MaxTokens, s.MinTokens)
-	}
-	if r.ThinkingBudget != nil {
-		switch {
-		case *r.ThinkingBudget < -1:
-			return apierror.Invalidf("thinking_token_budget", "thinking_token_budget must be at least 0, or -1 for no limit, got %d.", *r.ThinkingBudget)
-		case *r.ThinkingBudget == -1:
-			r.ThinkingBudget = nil
-		}
+	case r.noTokens:
+		return apierror.Invalidf("max_tokens", "max_tokens must be at least 1, got 0.")
 	}
 	return nil
 }

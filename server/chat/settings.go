@@ -28,8 +28,8 @@ type Settings struct {
 	ForceUsage, PromptDetails, Metrics bool
 	// TokensAsIDs: log probabilities name tokens as token_id:N.
 	TokensAsIDs bool
-	// MaxStopStrings, MaxChoices, MaxTools and MaxSchemaDepth limit a request.
-	MaxStopStrings, MaxChoices, MaxTools, MaxSchemaDepth int
+	// Limits are what a request may ask for.
+	Limits generate.Limits
 	// BodyLimit is the largest body in bytes.
 	BodyLimit int64
 	// KeepAlive is how long a stream may be idle before a comment is sent; 0 sends none. WriteTimeout is how long one write

@@ -1,0 +1,343 @@
+// Package language holds the one grammar that every constraint is made as, before it is written in the dialect of an
+// engine. It says which texts a model may write.
+//
+// The words: a *node* stands for a set of texts; a *rule* is a node that others may refer to, itself included; a *mark*
+// says what a piece of text means (the name of a call, a value) and changes nothing of what may be written. *Free* text
+// with tags is text in which certain beginnings must be followed by what belongs to them: a tool call amid prose.
+package language
+
+import (
+	"github.com/parlance-llm/parlance/constraint/regular"
+	"github.com/parlance-llm/parlance/constraint/toolschema"
+)
+
+// Node is a set of texts. Nodes are not changed once they have been built.
+type Node interface{ node() }
+
+// Literal is one text.
+type Literal struct{ Text string }
+
+// Class is one character out of Ranges, which are sorted and do not overlap.
+type Class struct{ Ranges []regular.Range }
+
+// Sequence is its items one after the other. With none it is the empty text.
+type Sequence struct{ Items []Node }
+
+// Choice is any of its options. With none it is nothing at all.
+type Choice struct{ Options []Node }
+
+// Repeat is Inner at least Min times and at most Max times; Max is -1 where there is no limit.
+type Repeat struct {
+	Inner    Node
+	Min, Max int
+}
+
+// Rule is a node with a name, which may be referred to from anywhere. A reference is the pointer itself.
+type Rule struct {
+	Name string
+	Body Node
+}
+
+// Regular is the texts that an automaton accepts. Without are texts none of which may occur, where that is all that the
+// automaton says: some dialects have a word of their own for it.
+type Regular struct {
+	Automaton *regular.Automaton
+	Without   []string
+}
+
+// Schema is JSON text of a schema. Body says the same by the other nodes, for dialects that do not know JSON schema.
+type Schema struct {
+	Schema *toolschema.Node
+	Body   *Rule
+}
+
+// Mark says what Inner means.
+type Mark struct {
+	Role  Role
+	Name  string
+	Inner Node
+}
+
+// Free is text with tags in it. Free text holds no beginning of a tag and none of Excludes.
+type Free struct {
+	// Text is the free text: no Begin of a tag occurs in it, and none of Excludes.
+	Text *Regular
+	// First, if it is not nil, stands for Text before the first tag.
+	First *Regular
+	Tags  []Tag
+	// Excludes are what the text may not hold besides the beginnings of the tags.
+	Excludes []string
+	// Once: after the first tag nothing follows.
+	Once bool
+}
+
+// Tag begins with a literal text that nothing else begins with. Rest follows.
+type Tag struct {
+	Begin string
+	Rest  Node
+}
+
+// Role is what a mark says of a piece of text.
+type Role string
+
+// The roles. Call, Key and Argument have names: of the tool, of the parameter.
+const (
+	Reasoning Role = "reasoning"
+	Content   Role = "content"
+	Call      Role = "call"
+	// Arguments is the JSON object of a call; Python and Delimited are the same in the syntax of that name.
+	Arguments Role = "arguments"
+	Python    Role = "python"
+	Delimited Role = "delimited"
+	// Raw is a string value as it stands; JSON a value that is JSON text; XML a string with entities.
+	Raw  Role = "raw"
+	JSON Role = "json"
+	XML  Role = "xml"
+	// Parameter is a parameter with everything around its value; its name is the key.
+	Parameter Role = "parameter"
+	// Formatted is an answer in the format that the request asked for.
+	Formatted Role = "formatted"
+)
+
+func (*Literal) node()  {}
+func (*Class) node()    {}
+func (*Sequence) node() {}
+func (*Choice) node()   {}
+func (*Repeat) node()   {}
+func (*Rule) node()     {}
+func (*Regular) node()  {}
+func (*Schema) node()   {}
+func (*Mark) node()     {}
+func (*Free) node()     {}
+
+// Text is a literal.
+func Text(text string) Node { return &Literal{text} }
+
+// Join is items one after the other. Literals side by side become one, and what is empty falls away.
+func Join(items ...Node) Node {
+	var out []Node
+	var add func(Node)
+	add = func(n Node) {
+		switch n := n.(type) {
+		case nil:
+			return
+		case *Sequence:
+			for _, item := range n.Items {
+				add(item)
+			}
+			return
+		case *Literal:
+			if n.Text == "" {
+				return
+			}
+			if len(out) > 0 {
+				if last, ok := out[len(out)-1].(*Literal); ok {
+					out[len(out)-1] = &Literal{last.Text + n.Text}
+					return
+				}
+			}
+		}
+		out = append(out, n)
+	}
+	for _, item := range items {
+		add(item)
+	}
+	switch len(out) {
+	case 0:
+		return &Literal{}
+	case 1:
+		return out[0]
+	}
+	return &Sequence{out}
+}
+
+// Any is one of several options.
+func Any(options ...Node) Node {
+	var out []Node
+	for _, option := range options {
+		if option == nil {
+			continue
+		}
+		if choice, ok := option.(*Choice); ok {
+			out = append(out, choice.Options...)
+			continue
+		}
+		out = append(out, option)
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return &Choice{out}
+}
+
+// Maybe is a node or nothing.
+func Maybe(n Node) Node {
+	if literal, ok := n.(*Literal); ok && literal.Text == "" {
+		return n
+	}
+	return &Repeat{n, 0, 1}
+}
+
+// Many is a node any number of times.
+func Many(n Node) Node { return &Repeat{n, 0, -1} }
+
+// Never is no text at all.
+func Never() Node { return &Choice{} }
+
+// Productive finds the rules that stand for at least one text and tells whether the node does. What can never be
+// finished must not be begun.
+func Productive(n Node) bool { return newProductive(n).of(n) }
+
+type productive struct{ rules map[*Rule]bool }
+
+func newProductive(n Node) *productive {
+	p := &productive{map[*Rule]bool{}}
+	rules := Rules(n)
+	for changed := true; changed; {
+		changed = false
+		for _, rule := range rules {
+			if !p.rules[rule] && p.of(rule.Body) {
+				p.rules[rule], changed = true, true
+			}
+		}
+	}
+	return p
+}
+
+func (p *productive) of(n Node) bool {
+	switch n := n.(type) {
+	case *Sequence:
+		for _, item := range n.Items {
+			if !p.of(item) {
+				return false
+			}
+		}
+		return true
+	case *Choice:
+		for _, option := range n.Options {
+			if p.of(option) {
+				return true
+			}
+		}
+		return false
+	case *Repeat:
+		return n.Min == 0 || p.of(n.Inner)
+	case *Rule:
+		return p.rules[n]
+	case *Regular:
+		return !n.Automaton.Empty()
+	case *Schema:
+		return p.of(n.Body)
+	case *Mark:
+		return p.of(n.Inner)
+	case *Class:
+		return len(n.Ranges) > 0
+	case *Free:
+		return p.of(n.Text)
+	}
+	return true
+}
+
+// Rules are all rules that a node reaches, in the order in which they are met.
+func Rules(n Node) (out []*Rule) {
+	seen := map[*Rule]bool{}
+	var walk func(Node)
+	walk = func(n Node) {
+		if rule, ok := n.(*Rule); ok {
+			if seen[rule] {
+				return
+			}
+			seen[rule] = true
+			out = append(out, rule)
+		}
+		Children(n, walk)
+	}
+	walk(n)
+	return out
+}
+
+// Children calls visit for the nodes right below one.
+func Children(n Node, visit func(Node)) {
+	switch n := n.(type) {
+	case *Sequence:
+		for _, item := range n.Items {
+			visit(item)
+		}
+	case *Choice:
+		for _, option := range n.Options {
+			visit(option)
+		}
+	case *Repeat:
+		visit(n.Inner)
+	case *Rule:
+		visit(n.Body)
+	case *Schema:
+		visit(n.Body)
+	case *Mark:
+		visit(n.Inner)
+	case *Free:
+		visit(n.Text)
+		for _, tag := range n.Tags {
+			visit(tag.Rest)
+		}
+	}
+}
+
+// Pruned is the same language without what can never be finished: options, optional parts and tags that lead nowhere.
+// It answers nil if nothing is left.
+func Pruned(n Node) Node {
+	p := newProductive(n)
+	if !p.of(n) {
+		return nil
+	}
+	done := map[*Rule]*Rule{}
+	var walk func(Node) Node
+	walk = func(n Node) Node {
+		if !p.of(n) {
+			return Never()
+		}
+		switch n := n.(type) {
+		case *Sequence:
+			items := make([]Node, len(n.Items))
+			for i, item := range n.Items {
+				items[i] = walk(item)
+			}
+			return Join(items...)
+		case *Choice:
+			var options []Node
+			for _, option := range n.Options {
+				if p.of(option) {
+					options = append(options, walk(option))
+				}
+			}
+			return Any(options...)
+		case *Repeat:
+			if !p.of(n.Inner) {
+				return &Literal{}
+			}
+			return &Repeat{walk(n.Inner), n.Min, n.Max}
+		case *Rule:
+			if rule, ok := done[n]; ok {
+				return rule
+			}
+			rule := &Rule{Name: n.Name}
+			done[n] = rule
+			rule.Body = walk(n.Body)
+			return rule
+		case *Schema:
+			return &Schema{n.Schema, walk(n.Body).(*Rule)}
+		case *Mark:
+			return &Mark{n.Role, n.Name, walk(n.Inner)}
+		case *Free:
+			free := &Free{Text: n.Text, First: n.First, Excludes: n.Excludes, Once: n.Once}
+			for _, tag := range n.Tags {
+				if p.of(tag.Rest) {
+					free.Tags = append(free.Tags, Tag{tag.Begin, walk(tag.Rest)})
+				}
+			}
+			return free
+		}
+		return n
+	}
+	return walk(n)
+}

@@ -1,0 +1,160 @@
+// Package structuraltag writes a language as a structural tag, the JSON form in which xgrammar, and with it vLLM and
+// SGLang, takes constraints. JSON arguments stay JSON schemas there, free text with tags stays such; what has no form of
+// its own is written as a grammar.
+package structuraltag
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parlance-llm/parlance/constraint/dialect"
+	"github.com/parlance-llm/parlance/constraint/jsonschema"
+	"github.com/parlance-llm/parlance/constraint/language"
+	"github.com/parlance-llm/parlance/constraint/toolschema"
+)
+
+// Tag is a written language.
+type Tag struct {
+	Text string
+	// Widened says what more than the language the tag lets through.
+	Widened []string
+}
+
+// Write writes a language: {"type": "structural_tag", "format": …}.
+func Write(n language.Node) Tag {
+	w := &writer{structured: map[language.Node]bool{}, busy: map[*language.Rule]bool{}}
+	text := `{"type": "structural_tag", "format": ` + w.node(n) + "}"
+	slices.Sort(w.widened)
+	return Tag{text, slices.Compact(w.widened)}
+}
+
+type writer struct {
+	widened    []string
+	structured map[language.Node]bool
+	busy       map[*language.Rule]bool
+}
+
+// holdsForm tells whether a node holds something that has a form of its own: a schema, or free text.
+func (w *writer) holdsForm(n language.Node) bool {
+	if known, ok := w.structured[n]; ok {
+		return known
+	}
+	w.structured[n] = false // until it is known: rules may refer to themselves
+	found := false
+	switch n := n.(type) {
+	case *language.Schema, *language.Free:
+		found = true
+	case *language.Regular:
+		found = n.Without != nil
+	default:
+		language.Children(n, func(inner language.Node) { found = found || w.holdsForm(inner) })
+	}
+	w.structured[n] = found
+	return found
+}
+
+func (w *writer) node(n language.Node) string {
+	if literal, ok := n.(*language.Literal); ok {
+		return constant(literal.Text)
+	}
+	if !w.holdsForm(n) {
+		return grammar(n)
+	}
+	switch n := n.(type) {
+	case *language.Sequence:
+		return w.list("sequence", n.Items)
+	case *language.Choice:
+		return w.list("or", n.Options)
+	case *language.Repeat:
+		inner := w.node(n.Inner)
+		switch {
+		case n.Min == 0 && n.Max == 1:
+			return `{"type": "optional", "content": ` + inner + "}"
+		case n.Min == 0 && n.Max < 0:
+			return `{"type": "star", "content": ` + inner + "}"
+		case n.Min == 1 && n.Max < 0:
+			return `{"type": "plus", "content": ` + inner + "}"
+		}
+		return `{"type": "repeat", "min": ` + strconv.Itoa(n.Min) + `, "max": ` + strconv.Itoa(n.Max) + `, "content": ` + inner + "}"
+	case *language.Rule:
+		if w.busy[n] {
+			return grammar(n)
+		}
+		w.busy[n] = true
+		defer delete(w.busy, n)
+		return w.node(n.Body)
+	case *language.Mark:
+		return w.node(n.Inner)
+	case *language.Schema:
+		return `{"type": "json_schema", "json_schema": ` + jsonschema.Write(n.Schema) + "}"
+	case *language.Regular:
+		return `{"type": "any_text"` + texts("excludes", n.Without) + "}"
+	case *language.Free:
+		return w.free(n)
+	}
+	return grammar(n)
+}
+
+// list writes several nodes. Neighbours in a sequence that have no form of their own become one grammar.
+func (w *writer) list(kind string, nodes []language.Node) string {
+	var parts []string
+	var run []language.Node
+	flush := func() {
+		if len(run) > 0 {
+			parts = append(parts, w.node(language.Join(run...)))
+			run = nil
+		}
+	}
+	for _, n := range nodes {
+		if kind == "sequence" && !w.holdsForm(n) {
+			run = append(run, n)
+			continue
+		}
+		flush()
+		parts = append(parts, w.node(n))
+	}
+	flush()
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return `{"type": "` + kind + `", "elements": [` + strings.Join(parts, ", ") + "]}"
+}
+
+func (w *writer) free(n *language.Free) string {
+	if n.First != nil {
+		w.widened = append(w.widened, "text at the beginning that looks like calls is let through")
+	}
+	if len(n.Tags) == 0 {
+		return `{"type": "any_text"` + texts("excludes", n.Excludes) + "}"
+	}
+	var tags, triggers []string
+	for _, tag := range n.Tags {
+		triggers = append(triggers, tag.Begin)
+		tags = append(tags, `{"type": "tag", "begin": `+toolschema.Quote(tag.Begin)+`, "content": `+w.node(tag.Rest)+`, "end": ""}`)
+	}
+	once := "false"
+	if n.Once {
+		once = "true"
+	}
+	return `{"type": "triggered_tags"` + texts("triggers", triggers) + `, "tags": [` + strings.Join(tags, ", ") + `], "at_least_one": false, "stop_after_first": ` + once + texts("excludes", n.Excludes) + "}"
+}
+
+func texts(name string, list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(list))
+	for i, text := range list {
+		quoted[i] = toolschema.Quote(text)
+	}
+	return `, "` + name + `": [` + strings.Join(quoted, ", ") + "]"
+}
+
+func constant(text string) string {
+	return `{"type": "const_string", "value": ` + toolschema.Quote(text) + "}"
+}
+
+func grammar(n language.Node) string {
+	return `{"type": "grammar", "grammar": ` + toolschema.Quote(dialect.EBNF(n).Text) + "}"
+}

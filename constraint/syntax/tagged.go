@@ -1,0 +1,279 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/parlance-llm/parlance/constraint/language"
+	"github.com/parlance-llm/parlance/constraint/regular"
+	"github.com/parlance-llm/parlance/constraint/toolschema"
+	"github.com/parlance-llm/parlance/internal/schema"
+)
+
+// Tagged is how the text between two tags is read.
+type Tagged struct {
+	// Ends are regular expressions of what may not occur in the text, because it would end there.
+	Ends []string
+	// Literal are the same where all of them are plain texts.
+	Literal []string
+	// Entities: the five entities of XML are decoded; Layout: one line break at each end is no part of the text.
+	Entities, Layout bool
+	// JSON: where the schema is silent the text is JSON, else a string.
+	JSON bool
+}
+
+// Value is a value between tags: what is written, and whether a string stands there as it is.
+type Value struct {
+	Kind string // string, number, boolean, null, array or object: the JSON kind
+	Raw  bool
+	Node language.Node
+}
+
+// Tagged are the ways to write a value of a schema between tags. read is the schema as the reader of values has it.
+func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out []Value) {
+	free := b.freeText(t)
+	raw := func(a *regular.Automaton) Value {
+		plain := a == nil
+		if plain {
+			a = free
+		} else if both, err := a.And(free); err == nil {
+			a = both
+		}
+		a = b.readAsString(a, read, t)
+		return Value{"string", true, b.layout(a, t, plain)}
+	}
+	kinds := read.Kinds()
+	if kinds == schema.String || kinds == 0 && !t.JSON {
+		// Whatever stands there is a string.
+		if n.Free || kinds == 0 {
+			return []Value{raw(nil)}
+		}
+	}
+	if n.Free {
+		if kinds == 0 {
+			return []Value{{"object", false, &language.Mark{Role: language.JSON, Inner: b.any(json)}}}
+		}
+		return append(out, raw(nil))
+	}
+	group := func(kind string, node language.Node) {
+		for i := range out {
+			if out[i].Kind == kind && !out[i].Raw {
+				out[i].Node = language.Any(out[i].Node, node)
+				return
+			}
+		}
+		out = append(out, Value{kind, false, node})
+	}
+	var constants []string
+	for _, a := range n.Alternatives {
+		switch {
+		case a.Kind == toolschema.String:
+			out = append(out, raw(b.texts(a)))
+		case a.IsString():
+			text := unquote(a.Value)
+			constants = append(constants, text)
+		case a.Kind == toolschema.Constant:
+			if node, ok := b.plainConstant(a.Value, n); ok && b.readsAs(a.Value, a.Value, read, t) {
+				group(kindOfText(a.Value), node)
+			} else {
+				b.note(n, "enum", "the format has no way to write "+a.Value)
+			}
+		default:
+			kind := a.Kind.String()
+			if a.Kind == toolschema.Integer {
+				kind = "number"
+			}
+			group(kind, b.alternative(json, n, a))
+		}
+	}
+	for i := range out {
+		if !out[i].Raw {
+			inner := language.Node(&language.Mark{Role: language.JSON, Inner: out[i].Node})
+			if t.Layout {
+				inner = language.Join(newline, inner, newline)
+			}
+			out[i].Node = inner
+		}
+	}
+	if len(constants) > 0 {
+		var fit []string
+		for _, text := range constants {
+			if free != nil && free.Accepts(escape(text, t)) && b.readsAs(text, toolschema.Quote(text), read, t) {
+				fit = append(fit, text)
+			} else {
+				b.note(n, "enum", "the format has no way to write "+toolschema.Quote(text))
+			}
+		}
+		if len(fit) > 0 {
+			var options []language.Node
+			for _, text := range fit {
+				options = append(options, b.layoutText(text, t))
+			}
+			out = append([]Value{{"string", true, language.Any(options...)}}, out...)
+		}
+	}
+	return out
+}
+
+var newline = language.Maybe(language.Text("\n"))
+
+func unquote(value string) string {
+	text, _ := jsontextUnquote(value)
+	return text
+}
+
+func kindOfText(value string) string {
+	switch value[0] {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "boolean"
+	case '[':
+		return "array"
+	case '{':
+		return "object"
+	case '"':
+		return "string"
+	}
+	return "number"
+}
+
+func (b *Builder) plainConstant(value string, n *toolschema.Node) (language.Node, bool) {
+	return b.constant(json, value, n)
+}
+
+// readsAs tells whether a text between tags is read as the value that is meant.
+func (b *Builder) readsAs(text, value string, read *schema.Schema, t Tagged) bool {
+	silent := schema.SilentString
+	if t.JSON {
+		silent = schema.SilentJSON
+	}
+	got := string(schema.AppendValue(nil, []byte(text), read, silent))
+	if got == value {
+		return true
+	}
+	one, err := toolschema.Canonical(got)
+	two, wrong := toolschema.Canonical(value)
+	return err == nil && wrong == nil && one == two
+}
+
+// freeText is the automaton of text that does not end before its end.
+func (b *Builder) freeText(t Tagged) *regular.Automaton {
+	key := "free " + strings.Join(t.Ends, "\x00")
+	if node, ok := b.text[key]; ok {
+		return node.(*language.Regular).Automaton
+	}
+	out, err := regular.Without(append([]string{}, t.Ends...)...)
+	if err != nil { // the plain texts alone always can be held
+		var quoted []string
+		for _, text := range t.Literal {
+			quoted = append(quoted, regular.Quote(text))
+		}
+		if out, err = regular.Without(quoted...); err != nil {
+			panic("syntax: " + err.Error())
+		}
+	}
+	b.text[key] = &language.Regular{Automaton: out}
+	return out
+}
+
+// readAsString takes out the strings that would be read as something else, where the schema allows other kinds too.
+func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t Tagged) *regular.Automaton {
+	kinds := read.Kinds()
+	if t.JSON && kinds == 0 {
+		return a
+	}
+	var others []string
+	for _, of := range []struct {
+		kind       schema.Kinds
+		expression string
+	}{
+		{schema.Null, `(?i:null)`},
+		{schema.Integer | schema.Number, `\s*[-+]?[\p{Nd}_]*\.?[\p{Nd}_]*(?:[eE][-+]?[\p{Nd}_]+)?\s*`},
+		{schema.Boolean, `\s*(?:(?i:true|false)|[01])\s*`},
+		{schema.Object | schema.Array, `\s*[\[{(].*`},
+	} {
+		if kinds.Has(of.kind) && kinds.Has(schema.String) {
+			others = append(others, of.expression)
+		}
+	}
+	if len(others) == 0 {
+		return a
+	}
+	other, err := regular.Match(strings.Join(others, "|"))
+	if err == nil {
+		if other, err = other.Not(); err == nil {
+			if both, err := a.And(other); err == nil {
+				return both
+			}
+		}
+	}
+	b.Notes = append(b.Notes, toolschema.Note{Pointer: b.Name, Keyword: "type", Reason: "strings that read like another type cannot be kept apart"})
+	return a
+}
+
+// layout puts the optional line breaks around a string. What begins or ends with one itself needs one more, or it would
+// be taken for layout.
+func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.Node {
+	if !t.Layout {
+		return &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, plain)}
+	}
+	part := func(expression string) *regular.Automaton {
+		found, err := regular.Match(expression)
+		if err == nil {
+			if found, err = found.And(a); err == nil {
+				return found
+			}
+		}
+		return a
+	}
+	raw := func(a *regular.Automaton) language.Node {
+		return &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, false)}
+	}
+	line := language.Text("\n")
+	return language.Any(
+		language.Join(line, &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, plain)}, line),
+		raw(part(`(?:[^\n](?:.*[^\n])?)?`)),
+		language.Join(line, raw(part(`.*[^\n]`))),
+		language.Join(raw(part(`[^\n].*`)), line))
+}
+
+func (b *Builder) layoutText(text string, t Tagged) language.Node {
+	written := &language.Mark{Role: b.rawRole(t), Inner: language.Text(escape(text, t))}
+	if !t.Layout {
+		return written
+	}
+	before, after := newline, newline
+	if strings.HasPrefix(text, "\n") {
+		before = language.Text("\n")
+	}
+	if strings.HasSuffix(text, "\n") {
+		after = language.Text("\n")
+	}
+	if text == "" {
+		return language.Maybe(language.Join(language.Text("\n"), written, language.Text("\n")))
+	}
+	return language.Join(before, written, after)
+}
+
+func (b *Builder) rawRole(t Tagged) language.Role {
+	if t.Entities {
+		return language.XML
+	}
+	return language.Raw
+}
+
+func (b *Builder) regular(a *regular.Automaton, t Tagged, plain bool) language.Node {
+	out := &language.Regular{Automaton: a}
+	if plain && a == b.freeText(t) && len(t.Literal) == len(t.Ends) {
+		out.Without = t.Literal
+	}
+	return out
+}
+
+// escape writes a string as it stands between tags.
+func escape(text string, t Tagged) string {
+	if !t.Entities {
+		return text
+	}
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}

@@ -1,0 +1,51 @@
+package toolschema
+
+import (
+	"regexp/syntax"
+	"strings"
+
+	"github.com/parlance-llm/parlance/constraint/regular"
+)
+
+// formats are the formats that are known, as regular expressions of the whole text.
+var formats = map[string]string{
+	"date":      `\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`,
+	"time":      `([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?`,
+	"date-time": `\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)`,
+	"duration":  `P(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?)`,
+	"email":     `[A-Za-z0-9!#$%&'*+/=?^_{|}~.-]+@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+`,
+	"hostname":  `[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*`,
+	"ipv4":      `((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`,
+	"uuid":      `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`,
+	"uri":       `[A-Za-z][A-Za-z0-9+.-]*:[!#$%&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]+`,
+}
+
+// FormatExpression is the regular expression of a known format, which the whole text has to match.
+func FormatExpression(format string) string { return formats[format] }
+
+// Expression writes a pattern of JSON schema, which are those of JavaScript, as Go has it.
+func Expression(pattern string) string {
+	pattern = strings.ReplaceAll(pattern, `\/`, `/`)
+	pattern = strings.ReplaceAll(pattern, `\-`, `\x2d`)
+	return strings.ReplaceAll(pattern, `(?<`, `(?P<`)
+}
+
+func search(pattern string) (*regular.Automaton, error) { return regular.Search(Expression(pattern)) }
+
+// checkPattern says why a pattern cannot be held, "" if it can.
+func checkPattern(pattern string) string {
+	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<=") || strings.Contains(pattern, "(?<!") {
+		return "look-around in patterns is not supported"
+	}
+	found, err := search(pattern)
+	if err != nil {
+		if parse, ok := err.(*syntax.Error); ok {
+			return "the pattern cannot be read: " + string(parse.Code) + ": " + parse.Expr
+		}
+		return err.Error()
+	}
+	if found.Empty() {
+		return "no text matches the pattern"
+	}
+	return ""
+}

@@ -1,0 +1,419 @@
+package turn
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parlance-llm/parlance/constraint/language"
+	"github.com/parlance-llm/parlance/constraint/regular"
+	"github.com/parlance-llm/parlance/internal/grammar"
+)
+
+// body is what may come behind the thought.
+func (w *walker) body() language.Node {
+	if w.Tool == nil {
+		if w.Instead != nil {
+			return w.Instead
+		}
+		return w.text()
+	}
+	if len(w.Tools) == 0 && w.Instead == nil {
+		return w.text()
+	}
+	forced := w.forced()
+	switch {
+	case w.Forced:
+		return forced
+	case w.Instead != nil:
+		return language.Any(forced, w.Instead)
+	}
+	if messages := w.messages(); messages != nil {
+		return messages
+	}
+	return w.free(forced)
+}
+
+func (w *walker) text() language.Node {
+	all, err := regular.Without()
+	if err != nil {
+		panic("turn: " + err.Error())
+	}
+	return &language.Mark{Role: language.Content, Inner: &language.Regular{Automaton: all, Without: []string{}}}
+}
+
+// forced are the calls and nothing else but the frame of an answer before them, where the format has such frames.
+func (w *walker) forced() language.Node {
+	out := w.choice(output(w.d), scene{target: toCall, once: w.Once})
+	if frame := w.frame(); frame != nil {
+		out = language.Join(language.Maybe(frame), out)
+	}
+	return out
+}
+
+// frame is a frame with text in it, nil where the format has none or calls stand in it.
+func (w *walker) frame() language.Node {
+	for _, rule := range w.d.Rules {
+		if rule.Role() != grammar.Frame || w.leads(rule.Body, toCall) {
+			continue
+		}
+		var before, after []grammar.Expression
+		for i, item := range rule.Body.Alternatives[0].Items {
+			if c, ok := item.(*grammar.Capture); ok && c.Name == "content" {
+				before, after = rule.Body.Alternatives[0].Items[:i], rule.Body.Alternatives[0].Items[i+1:]
+			}
+		}
+		if before == nil {
+			return nil
+		}
+		end := w.expression(skipLayout(after), nil)
+		inside, err := regular.Without(append([]string{end}, w.openerExpressions()...)...)
+		if err != nil {
+			return nil
+		}
+		return language.Join(w.sequence(before, scene{}), &language.Mark{Role: language.Content, Inner: &language.Regular{Automaton: inside}}, w.sequence(after, scene{}))
+	}
+	return nil
+}
+
+func skipLayout(items []grammar.Expression) []grammar.Expression {
+	for len(items) > 0 {
+		switch items[0].(type) {
+		case *grammar.Layout, *grammar.Blank:
+			items = items[1:]
+			continue
+		}
+		break
+	}
+	return items
+}
+
+// free is text in which calls may stand.
+func (w *walker) free(forced language.Node) language.Node {
+	anywhere, only := w.openers(output(w.d), false), w.openers(output(w.d), true)
+	var triggers []string
+	for _, opener := range anywhere {
+		if !slices.ContainsFunc(triggers, func(other string) bool { return strings.HasPrefix(opener, other) }) {
+			triggers = append(triggers, opener)
+		}
+	}
+	excludes := slices.DeleteFunc(slices.Clone(w.d.Constrain.Excludes), func(text string) bool { return slices.Contains(triggers, w.fill(text)) })
+	for i := range excludes {
+		excludes[i] = w.fill(excludes[i])
+	}
+	tags := map[string][]language.Node{}
+	region := w.region1()
+	for _, trigger := range triggers {
+		if rest := strip(region, trigger); rest != nil {
+			tags[trigger] = append(tags[trigger], rest)
+		}
+	}
+	f := &language.Free{Once: w.Once}
+	var all []string
+	for _, trigger := range triggers {
+		if rest := tags[trigger]; len(rest) > 0 {
+			f.Tags = append(f.Tags, language.Tag{Begin: trigger, Rest: language.Any(rest...)})
+		} else {
+			excludes = append(excludes, trigger) // another way to begin a call, which a writer would not choose
+		}
+		all = append(all, trigger)
+	}
+	for _, text := range excludes {
+		if !slices.ContainsFunc(all, func(other string) bool { return strings.Contains(text, other) }) {
+			all = append(all, text)
+			f.Excludes = append(f.Excludes, text)
+		}
+	}
+	f.Text = w.without(all)
+	for _, trigger := range append(triggers, w.markersOf(output(w.d))...) {
+		f.Text = w.apart(f.Text, trigger)
+	}
+	if len(only) == 0 {
+		return f
+	}
+	// Calls that stand only at the beginning: text that begins otherwise, or calls and then text.
+	first := *f
+	first.First = w.otherwise(f.Text, only)
+	if w.Once {
+		return language.Any(forced, &first)
+	}
+	return language.Any(language.Join(forced, f), &first)
+}
+
+// messages are any messages one after the other, where the format is made of messages that may carry calls; else nil.
+func (w *walker) messages() language.Node {
+	for _, rule := range w.d.Rules {
+		if rule.Role() != grammar.Message || !w.leads(rule.Body, toCall) {
+			continue
+		}
+		call := w.message(rule, scene{target: toCall, once: true, several: !w.Once})
+		others := language.Any(w.textMessages(rule, toReasoning), w.textMessages(rule, toContent))
+		if w.Once {
+			return language.Join(language.Many(others), language.Maybe(call))
+		}
+		return language.Many(language.Any(others, call))
+	}
+	return nil
+}
+
+func (w *walker) without(texts []string) *language.Regular {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = regular.Quote(text)
+	}
+	a, err := regular.Without(quoted...)
+	if err != nil {
+		panic(stop{err})
+	}
+	return &language.Regular{Automaton: a, Without: texts}
+}
+
+// apart takes out the texts behind which a trigger would be found too soon, because it overlaps with itself.
+func (w *walker) apart(text *language.Regular, trigger string) *language.Regular {
+	for i := 1; i < len(trigger); i++ {
+		if !strings.HasPrefix(trigger, trigger[i:]) {
+			continue
+		}
+		ends, err := regular.Match(".*" + regular.Quote(trigger[:i]))
+		if err == nil {
+			if ends, err = ends.Not(); err == nil {
+				if both, err := text.Automaton.And(ends); err == nil {
+					text = &language.Regular{Automaton: both, Without: text.Without}
+				}
+			}
+		}
+	}
+	return text
+}
+
+// otherwise is the texts of text that do not begin with white space and one of the openers.
+func (w *walker) otherwise(text *language.Regular, openers []string) *language.Regular {
+	var quoted []string
+	for _, opener := range openers {
+		quoted = append(quoted, strings.ReplaceAll(regular.Quote(opener), " ", `\s*`))
+	}
+	begins, err := regular.Match(`\s*(?:` + strings.Join(quoted, "|") + ").*")
+	if err == nil {
+		if begins, err = begins.Not(); err == nil {
+			if both, err := text.Automaton.And(begins); err == nil {
+				return &language.Regular{Automaton: both}
+			}
+		}
+	}
+	panic(stop{err})
+}
+
+// region1 is one region with calls, as it may stand in text.
+func (w *walker) region1() language.Node {
+	return w.choice(output(w.d), scene{target: toCall, once: true, several: !w.Once})
+}
+
+// markersOf are the first markers of the regions with calls, even those that mean nothing by themselves.
+func (w *walker) markersOf(c *grammar.Choice) []string {
+	w.first = true
+	defer func() { w.first = false }()
+	return w.openers(c, false)
+}
+
+// openers are the texts that regions with calls begin with, in text (start false) or only at the beginning of the output.
+func (w *walker) openers(c *grammar.Choice, start bool) (out []string) {
+	add := func(list []string) {
+		for _, text := range list {
+			if text != "" && !slices.Contains(out, text) {
+				out = append(out, text)
+			}
+		}
+	}
+	var visit func(e grammar.Expression, repeated bool)
+	visit = func(e grammar.Expression, repeated bool) {
+		if !w.leads(e, toCall) {
+			return
+		}
+		switch e := e.(type) {
+		case *grammar.Choice:
+			leading := slices.DeleteFunc(slices.Clone(e.Alternatives), func(a *grammar.Sequence) bool { return !w.leads(a, toCall) })
+			for _, a := range unmixed(leading) {
+				for _, item := range a.Items {
+					visit(item, repeated)
+				}
+			}
+		case *grammar.Sequence:
+			for _, item := range e.Items {
+				visit(item, repeated)
+			}
+		case *grammar.Optional:
+			visit(e.Inner, repeated)
+		case *grammar.Repeat:
+			visit(e.Inner, true)
+		case *grammar.Reference:
+			role := grammar.RoleOf(e.Name)
+			if role == "" || role == grammar.Frame {
+				visit(w.d.Rule(e.Name).Body, repeated)
+				return
+			}
+			if repeated != start {
+				if role == grammar.Message {
+					for _, a := range w.d.Rule(e.Name).Body.Alternatives {
+						if w.leads(a, toCall) {
+							add(w.messageOpeners(a))
+						}
+					}
+					return
+				}
+				add(w.begin(e))
+			}
+		}
+	}
+	visit(c, false)
+	return out
+}
+
+// begin are the texts that an expression can begin with: its first marker, and what stands before it.
+func (w *walker) begin(e grammar.Expression) []string {
+	var visit func(items []grammar.Expression) (texts []string, empty bool)
+	one := func(e grammar.Expression) (texts []string, empty bool) {
+		switch e := e.(type) {
+		case *grammar.Literal:
+			return []string{w.fill(e.Text)}, e.Text == ""
+		case *grammar.Choice:
+			for _, a := range e.Alternatives {
+				list, none := visit(a.Items)
+				texts, empty = append(texts, list...), empty || none
+			}
+			return texts, empty
+		case *grammar.Sequence:
+			return visit(e.Items)
+		case *grammar.Optional:
+			texts, _ = visit([]grammar.Expression{e.Inner})
+			return texts, true
+		case *grammar.Repeat:
+			texts, _ = visit([]grammar.Expression{e.Inner})
+			return texts, true
+		case *grammar.List:
+			return visit([]grammar.Expression{e.Inner})
+		case *grammar.Reference:
+			return visit([]grammar.Expression{w.d.Rule(e.Name).Body})
+		case *grammar.Envelope:
+			if member := e.Members[0]; member.KeyCapture == "" {
+				return []string{`{"` + member.Keys[0] + `": `}, false
+			}
+			return []string{"{"}, false
+		case *grammar.Capture:
+			if shape, ok := e.Shape.(*grammar.Choice); ok {
+				return visit([]grammar.Expression{shape})
+			}
+			if shape, ok := e.Shape.(*grammar.Literal); ok {
+				return []string{w.fill(shape.Text)}, false
+			}
+			return nil, false
+		}
+		return nil, true
+	}
+	visit = func(items []grammar.Expression) (texts []string, empty bool) {
+		for i, item := range items {
+			list, none := one(item)
+			// a marker without a letter, or that is a word of a language, means something only with what follows
+			for _, text := range list {
+				if w.first || !plain(text) {
+					texts = append(texts, text)
+					continue
+				}
+				more, _ := visit(items[i+1:])
+				for _, next := range more {
+					texts = append(texts, text+next)
+				}
+				if len(more) == 0 {
+					texts = append(texts, text)
+				}
+			}
+			if !none {
+				return texts, false
+			}
+		}
+		return texts, true
+	}
+	texts, _ := visit([]grammar.Expression{e})
+	return texts
+}
+
+// plain tells whether a marker means nothing by itself: a bracket, or a word.
+func plain(text string) bool {
+	letters, others := false, false
+	for _, r := range text {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			letters = true
+		} else if r != ' ' {
+			others = true
+		}
+	}
+	return !letters || !others
+}
+
+// messageOpeners are the literals of a message's header that show that it carries a call.
+func (w *walker) messageOpeners(a *grammar.Sequence) (out []string) {
+	header, body := w.parts(a, toCall)
+	grammar.Walk(&grammar.Sequence{Items: header}, func(e grammar.Expression) bool {
+		if attribute, ok := e.(*grammar.Attribute); ok && w.holds(attribute, isCapture("name")) {
+			texts := w.begin(attribute.Capture.Shape)
+			for _, text := range texts {
+				out = append(out, attribute.Name+"="+text)
+			}
+		}
+		return true
+	})
+	if len(out) == 0 {
+		for _, e := range body {
+			if w.leads(e, toCall) {
+				out = append(out, w.beginOfCall(e)...)
+			}
+		}
+	}
+	return out
+}
+
+// beginOfCall are the texts that the parts of an expression which lead to calls begin with.
+func (w *walker) beginOfCall(e grammar.Expression) []string {
+	var out []string
+	var visit func(e grammar.Expression)
+	visit = func(e grammar.Expression) {
+		switch e := e.(type) {
+		case *grammar.Reference:
+			if role := grammar.RoleOf(e.Name); role == grammar.Block || role == grammar.Call {
+				out = append(out, w.begin(e)...)
+				return
+			}
+			visit(w.d.Rule(e.Name).Body)
+		case *grammar.Choice:
+			for _, a := range e.Alternatives {
+				if w.leads(a, toCall) {
+					if _, isLiteral := a.Items[0].(*grammar.Literal); isLiteral {
+						out = append(out, w.begin(a)...)
+						continue
+					}
+					for _, item := range a.Items {
+						if w.leads(item, toCall) {
+							visit(item)
+						}
+					}
+				}
+			}
+		case *grammar.Repeat:
+			visit(e.Inner)
+		}
+	}
+	visit(e)
+	return out
+}
+
+// openerExpressions are the openers of calls as regular expressions, with what shows that they are not mere text.
+func (w *walker) openerExpressions() (out []string) {
+	if w.Tool == nil {
+		return nil
+	}
+	d := w.d
+	w.d = w.Tool
+	for _, opener := range w.openers(output(w.d), false) {
+		out = append(out, regular.Quote(opener))
+	}
+	w.d = d
+	return out
+}

@@ -1,0 +1,490 @@
+package turn
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/parlance-llm/parlance/constraint/language"
+	"github.com/parlance-llm/parlance/constraint/regular"
+	"github.com/parlance-llm/parlance/constraint/syntax"
+	"github.com/parlance-llm/parlance/constraint/toolschema"
+	"github.com/parlance-llm/parlance/internal/grammar"
+	"github.com/parlance-llm/parlance/internal/schema"
+)
+
+// parameter is a parameter that is being written: its key, one way to write its value, and the type that the markup
+// says, "" where it says none.
+type parameter struct {
+	key string
+	// keys is what the key may be where it is not declared.
+	keys  language.Node
+	value syntax.Value
+	kind  string
+	// node and read are its schema; deep tells that its members are parameters themselves.
+	node *toolschema.Node
+	read *schema.Schema
+	deep []*toolschema.Alternative
+}
+
+func (p *parameter) bareKey(w *walker, s scene) language.Node {
+	if p.keys != nil {
+		return p.keys
+	}
+	return language.Text(p.key)
+}
+
+func (p *parameter) quotedKey(*walker) language.Node {
+	if p.keys != nil {
+		return language.Join(language.Text(`"`), p.keys, language.Text(`"`))
+	}
+	return language.Text(quotedText(p.key))
+}
+
+// parameters are the parameters of a call, in the order of the schema.
+func (w *walker) parameters(e grammar.Expression, s scene) language.Node {
+	node := s.tool.arguments()
+	return w.members(e, node, s.tool.Read, s)
+}
+
+func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *schema.Schema, s scene) language.Node {
+	var options []language.Node
+	for _, a := range node.Alternatives {
+		if a.Kind != toolschema.Object {
+			continue
+		}
+		var items []language.Node
+		var names []string
+		for _, p := range a.Properties {
+			names = append(names, p.Name)
+			one := w.parameterOf(e, p.Name, nil, p.Node, read.Property(p.Name), s)
+			if one == nil {
+				one = language.Never()
+			}
+			if !p.Required {
+				one = language.Maybe(one)
+			}
+			items = append(items, one)
+		}
+		items = append(items, w.undeclared(e, a, names, read, s)...)
+		options = append(options, language.Join(items...))
+	}
+	return language.Any(options...)
+}
+
+// undeclared are the parameters that may come besides the declared ones.
+func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, names []string, read *schema.Schema, s scene) (out []language.Node) {
+	all, err := regular.Match("[A-Za-z_][A-Za-z0-9_-]*")
+	if err != nil {
+		panic("turn: " + err.Error())
+	}
+	taken, err := regular.Texts(names...)
+	less := func(keys *regular.Automaton) *regular.Automaton {
+		if err != nil {
+			return keys
+		}
+		free, wrong := taken.Not()
+		if wrong == nil {
+			if both, wrong := keys.And(free); wrong == nil {
+				return both
+			}
+		}
+		return keys
+	}
+	if !s.tool.Pinned {
+		// Nothing is held: any name, any text. What is declared is read by its type, whatever stands there.
+		one := w.parameterOf(e, "", &language.Regular{Automaton: all}, toolschema.Any, nil, s)
+		return []language.Node{language.Many(one)}
+	}
+	for _, p := range a.Patterned {
+		keys, wrong := regular.Search(p.Pattern)
+		if wrong == nil {
+			keys, wrong = keys.And(all)
+		}
+		if wrong != nil {
+			continue
+		}
+		keys = less(keys)
+		if one := w.parameterOf(e, "", &language.Regular{Automaton: keys}, p.Node, read.Property(sample(keys)), s); one != nil {
+			out = append(out, language.Many(one))
+		}
+		if both, wrong := taken.Or(keys); wrong == nil {
+			taken = both
+		}
+	}
+	if a.Additional != nil {
+		keys := less(all)
+		if one := w.parameterOf(e, "", &language.Regular{Automaton: keys}, a.Additional, read.Property(sample(keys)), s); one != nil {
+			out = append(out, language.Many(one))
+		}
+	}
+	return out
+}
+
+// sample is a short text that an automaton accepts.
+func sample(a *regular.Automaton) string {
+	text, _ := a.Shortest()
+	return text
+}
+
+// parameterOf writes a parameter in all the ways in which its value can be written. keys is given where it is not
+// declared.
+func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Node, node *toolschema.Node, read *schema.Schema, s scene) language.Node {
+	rule := w.parameterRule()
+	silent := w.Builder
+	base := parameter{key: key, keys: keys, node: node, read: read}
+	var options []language.Node
+	lines := w.valueLines(rule)
+	for _, line := range lines {
+		t := w.tagged(rule, line, &base)
+		for _, value := range silent.Tagged(node, read, t) {
+			for _, kind := range w.kinds(line, value, len(lines) > 1) {
+				p := base
+				p.value, p.kind = value, kind
+				inner := s
+				inner.parameter, inner.inside = &p, false
+				inner.captures = map[string]string{}
+				if kind != "" {
+					inner = inner.with("type", kind)
+				}
+				options = append(options, &language.Mark{Role: language.Parameter, Name: key, Inner: w.item(e, inner)})
+			}
+		}
+	}
+	if w.nested(rule) {
+		if p := w.deep(base); p != nil {
+			inner := s
+			inner.parameter, inner.inside = p, false
+			options = append([]language.Node{&language.Mark{Role: language.Parameter, Name: key, Inner: w.item(e, inner)}}, options...)
+		}
+	}
+	if len(options) == 0 {
+		return nil
+	}
+	return language.Any(options...)
+}
+
+func (w *walker) parameterRule() *grammar.Rule {
+	for _, rule := range w.d.Rules {
+		if rule.Role() == grammar.Parameter {
+			return rule
+		}
+	}
+	return nil
+}
+
+// valueLine is one way in which the definition writes a value: the codec of the capture, and the types it stands for.
+type valueLine struct {
+	codec string
+	// types are literals of the test that leads here; none tells that the type may be missing. tested: there is a test.
+	types  []string
+	none   bool
+	tested bool
+}
+
+func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
+	seen := map[string]bool{}
+	var visit func(e grammar.Expression, line valueLine)
+	visit = func(e grammar.Expression, line valueLine) {
+		switch e := e.(type) {
+		case *grammar.Choice:
+			for _, a := range e.Alternatives {
+				inner := line
+				for _, test := range a.Tests {
+					if test.Capture != "type" {
+						continue
+					}
+					inner.tested = true
+					for _, p := range test.Patterns {
+						if p.None {
+							inner.none = true
+						} else {
+							inner.types = append(inner.types, p.Text)
+						}
+					}
+				}
+				before := len(lines)
+				for _, item := range a.Items {
+					visit(item, inner)
+				}
+				if len(a.Tests) == 0 && !inner.tested && len(lines) > before && before > 0 && !lines[before-1].tested {
+					lines = lines[:before] // a second way to write the same: the first is written
+				}
+			}
+		case *grammar.Sequence:
+			for _, item := range e.Items {
+				visit(item, line)
+			}
+		case *grammar.Reference:
+			if rule := w.d.Rule(e.Name); rule != nil && !seen[e.Name] {
+				seen[e.Name] = true
+				visit(rule.Body, line)
+			}
+		case *grammar.Optional:
+			visit(e.Inner, line)
+		case *grammar.Capture:
+			if e.Name != "value" {
+				return
+			}
+			if codec, ok := e.Shape.(*grammar.Codec); ok {
+				line.codec = codec.Kind
+			}
+			lines = append(lines, line)
+		}
+	}
+	seen[rule.Name] = true
+	visit(rule.Body, valueLine{})
+	return lines
+}
+
+// kinds are the types that the markup says for a value on a line of the definition; none if the value is not written on
+// that line.
+func (w *walker) kinds(line valueLine, value syntax.Value, typed bool) []string {
+	if !typed {
+		return []string{""}
+	}
+	if line.tested {
+		if !value.Raw {
+			return nil
+		}
+		if line.none {
+			return []string{line.types[0], ""}
+		}
+		return line.types[:1]
+	}
+	if value.Raw {
+		return nil
+	}
+	for _, other := range w.valueLines(w.parameterRule()) {
+		if slices.Contains(other.types, "true") {
+			return []string{"false"} // the type says whether it is a string
+		}
+	}
+	return []string{value.Kind}
+}
+
+// nested tells whether parameters may stand in parameters.
+func (w *walker) nested(rule *grammar.Rule) bool {
+	found := false
+	grammar.Walk(rule.Body, func(e grammar.Expression) bool {
+		if r, ok := e.(*grammar.Reference); ok && grammar.RoleOf(r.Name) == grammar.Parameter {
+			found = true
+		}
+		return true
+	})
+	return found
+}
+
+// deep is a parameter whose members are parameters, nil if its schema has none.
+func (w *walker) deep(p parameter) *parameter {
+	for _, a := range p.node.Alternatives {
+		if a.Kind == toolschema.Object && len(a.Properties) > 0 && slices.ContainsFunc(a.Properties, func(p toolschema.Property) bool { return p.Required }) {
+			p.deep = append(p.deep, a)
+		}
+	}
+	if len(p.deep) == 0 || len(p.node.Alternatives) != len(p.deep) {
+		return nil
+	}
+	return &p
+}
+
+// inner are the parameters in a parameter.
+func (w *walker) inner(e *grammar.Reference, s scene) language.Node {
+	p := s.parameter
+	s.parameter, s.inside = nil, false
+	return w.members(e, &toolschema.Node{Alternatives: p.deep}, p.read, s)
+}
+
+// parameterChoice walks a choice inside a parameter.
+func (w *walker) parameterChoice(c *grammar.Choice, s scene) language.Node {
+	p := s.parameter
+	isNested := func(a *grammar.Sequence) bool {
+		return slices.ContainsFunc(a.Items, func(e grammar.Expression) bool {
+			return w.refersToParameter(e)
+		})
+	}
+	if slices.ContainsFunc(c.Alternatives, isNested) {
+		for _, a := range c.Alternatives {
+			if isNested(a) == (p.deep != nil) {
+				return w.sequence(a.Items, s)
+			}
+		}
+	}
+	for _, a := range c.Alternatives {
+		hasType := w.holds(a, isCapture("type"))
+		switch {
+		case !tests(a, s):
+			continue
+		case hasType && p.kind == "":
+			continue
+		case !hasType && p.kind != "" && slices.ContainsFunc(c.Alternatives, func(other *grammar.Sequence) bool { return w.holds(other, isCapture("type")) }):
+			continue
+		}
+		return w.sequence(a.Items, s)
+	}
+	return w.sequence(c.Alternatives[0].Items, s)
+}
+
+func (w *walker) refersToParameter(e grammar.Expression) bool {
+	found := false
+	grammar.Walk(e, func(e grammar.Expression) bool {
+		if r, ok := e.(*grammar.Reference); ok && grammar.RoleOf(r.Name) == grammar.Parameter {
+			found = true
+		}
+		return true
+	})
+	return found
+}
+
+// tagged says how the text of a value is read, and where it would end.
+func (w *walker) tagged(rule *grammar.Rule, line valueLine, p *parameter) syntax.Tagged {
+	t := syntax.Tagged{Entities: line.codec == "xml", JSON: line.codec == "json"}
+	if line.tested || line.codec == "json" && len(line.types) == 0 {
+		t.JSON = line.codec == "json"
+	}
+	end := func(expression string) {
+		if expression == "" || slices.Contains(t.Ends, expression) {
+			return
+		}
+		t.Ends = append(t.Ends, expression)
+	}
+	if t.Entities {
+		end(regular.Quote("<"))
+		end(regular.Quote("&"))
+		t.Literal = []string{"<", "&"}
+		return t
+	}
+	before, after, between := w.around(rule)
+	t.Layout = isLayout(after)
+	closer := w.expression(after, p)
+	end(closer)
+	if between == 1 {
+		end(w.expression(before, nil))
+	}
+	if w.nested(rule) {
+		end(w.expression(rule.Body.Alternatives[0].Items[:1], p))
+	}
+	if run := w.closingRun(); run != "" {
+		end(run)
+	}
+	plain := true
+	for _, e := range t.Ends {
+		text, ok := unquoted(e)
+		plain = plain && ok
+		if ok {
+			t.Literal = append(t.Literal, text)
+		}
+	}
+	return t
+}
+
+// around are the items of a parameter's rule before its key, and behind its value; between is the number of literals
+// from the key to the value.
+func (w *walker) around(rule *grammar.Rule) (before, after []grammar.Expression, between int) {
+	items := rule.Body.Alternatives[0].Items
+	key, value := -1, -1
+	for i, item := range items {
+		if key < 0 && w.holds(item, isCapture("key")) {
+			key = i
+		}
+		if value < 0 && w.holds(item, isCapture("value")) {
+			value = i
+		}
+	}
+	for _, item := range items[key:value] {
+		if _, ok := item.(*grammar.Literal); ok {
+			between++
+		}
+	}
+	return items[:key], items[value+1:], between
+}
+
+func isLayout(after []grammar.Expression) bool {
+	if len(after) == 0 {
+		return false
+	}
+	switch e := after[0].(type) {
+	case *grammar.Optional:
+		literal, ok := e.Inner.(*grammar.Literal)
+		return ok && literal.Text == "\n"
+	case *grammar.Choice:
+		return len(e.Alternatives) == 2 && len(e.Alternatives[0].Items) == 0
+	}
+	return false
+}
+
+// expression is the regular expression of the markers that items are, white space between them as it may be.
+func (w *walker) expression(items []grammar.Expression, p *parameter) string {
+	var out strings.Builder
+	for _, item := range items {
+		switch e := item.(type) {
+		case *grammar.Literal:
+			out.WriteString(regular.Quote(w.fill(e.Text)))
+		case *grammar.Blank:
+			out.WriteString(`\s*`)
+		case *grammar.Capture:
+			if e.Name == "key" && p != nil && p.keys == nil {
+				out.WriteString(regular.Quote(p.key))
+				continue
+			}
+			return out.String()
+		}
+	}
+	return strings.TrimSuffix(out.String(), `\s*`)
+}
+
+// closingRun is the expression of the closers of calls and blocks with a new call behind them: inside a value they end
+// it (ruling 31). "" where the definition has no such closers.
+func (w *walker) closingRun() string {
+	var closers, openers []string
+	for _, rule := range w.d.Rules {
+		if role := rule.Role(); role != grammar.Call && role != grammar.Block {
+			continue
+		}
+		for _, a := range rule.Body.Alternatives {
+			last := -1
+			for i, item := range a.Items {
+				if w.holds(item, isCapture("name", "value", "arguments")) || w.leads(item, toCall) {
+					last = i
+				}
+			}
+			if closer := w.expression(trimBlanks(a.Items[last+1:]), nil); closer != "" {
+				closers = append(closers, closer)
+			}
+			if opener := w.expression(a.Items, nil); opener != "" {
+				openers = append(openers, opener)
+			}
+		}
+	}
+	if len(closers) == 0 || len(openers) == 0 {
+		return ""
+	}
+	run := "(?:" + strings.Join(closers, "|") + ")"
+	return run + `(?:\s|` + run + `)*(?:` + strings.Join(openers, "|") + ")"
+}
+
+func trimBlanks(items []grammar.Expression) []grammar.Expression {
+	for len(items) > 0 {
+		if _, ok := items[0].(*grammar.Blank); !ok {
+			break
+		}
+		items = items[1:]
+	}
+	return items
+}
+
+var quotedCharacter = regexp.MustCompile(`\\x\{([0-9a-f]+)\}`)
+
+// unquoted is the text that an expression made by regular.Quote stands for.
+func unquoted(expression string) (string, bool) {
+	if strings.ContainsAny(quotedCharacter.ReplaceAllString(expression, ""), `\()[]{}*+?|.^$`) {
+		return "", false
+	}
+	return quotedCharacter.ReplaceAllStringFunc(expression, func(code string) string {
+		var r rune
+		for _, c := range code[3 : len(code)-1] {
+			r = r<<4 | rune(strings.IndexRune("0123456789abcdef", c))
+		}
+		return string(r)
+	}), true
+}

@@ -1,0 +1,431 @@
+package turn
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parlance-llm/parlance/constraint/language"
+	"github.com/parlance-llm/parlance/internal/grammar"
+)
+
+// target is what is walked for.
+type target uint8
+
+const (
+	nothing target = iota
+	toCall
+	toReasoning
+	toContent
+)
+
+// scene is what is known where an expression is walked.
+type scene struct {
+	target target
+	// tool is the one whose call is walked, nil outside of calls.
+	tool *Tool
+	// captures are the captures that have a value already.
+	captures map[string]string
+	// parameter is the parameter that is being written.
+	parameter *parameter
+	// inside tells that its rule has been entered.
+	inside bool
+	// pattern tells that the pattern of a capture is written: its optional parts are too.
+	pattern bool
+	// inBlock tells that a block has been entered.
+	inBlock bool
+	// once: only one region, and only one call unless several.
+	once, several bool
+}
+
+func (s scene) with(name, value string) scene {
+	captures := map[string]string{}
+	for k, v := range s.captures {
+		captures[k] = v
+	}
+	captures[name] = value
+	s.captures = captures
+	return s
+}
+
+// leads tells whether an expression holds the target, looking through references. What stands behind & does not count.
+func (w *walker) leads(e grammar.Expression, t target) bool {
+	return w.holds(e, func(e grammar.Expression) bool {
+		switch e := e.(type) {
+		case *grammar.Capture:
+			return t == toReasoning && e.Name == "reasoning" || t == toContent && e.Name == "content"
+		case *grammar.Reference:
+			return t == toCall && grammar.RoleOf(e.Name) == grammar.Call
+		}
+		return false
+	})
+}
+
+// holds tells whether anything in an expression, looking through references, is wanted.
+func (w *walker) holds(e grammar.Expression, wanted func(grammar.Expression) bool) bool {
+	seen := map[string]bool{}
+	found := false
+	var visit func(e grammar.Expression) bool
+	visit = func(e grammar.Expression) bool {
+		if found {
+			return false
+		}
+		if found = wanted(e); found {
+			return false
+		}
+		switch e := e.(type) {
+		case *grammar.Look:
+			return false
+		case *grammar.Reference:
+			if rule := w.d.Rule(e.Name); rule != nil && !seen[e.Name] {
+				seen[e.Name] = true
+				grammar.Walk(rule.Body, visit)
+			}
+		}
+		return true
+	}
+	grammar.Walk(e, visit)
+	return found
+}
+
+func isCapture(names ...string) func(grammar.Expression) bool {
+	return func(e grammar.Expression) bool {
+		switch e := e.(type) {
+		case *grammar.Capture:
+			return slices.Contains(names, e.Name)
+		case *grammar.Envelope:
+			for _, member := range e.Members {
+				if slices.Contains(names, member.Capture) || member.KeyCapture != "" && slices.Contains(names, member.KeyCapture) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+// fill fills the holes of a literal.
+func (w *walker) fill(text string) string {
+	for name := range w.d.Holes {
+		text = strings.ReplaceAll(text, "{"+name+"}", w.Holes[name])
+	}
+	return text
+}
+
+// choice walks a choice: the alternatives that lead to the target, else the first that can be written.
+func (w *walker) choice(c *grammar.Choice, s scene) language.Node {
+	if s.target != nothing {
+		leading := slices.DeleteFunc(slices.Clone(c.Alternatives), func(a *grammar.Sequence) bool { return !w.leads(a, s.target) || !w.passes(a, c, s) })
+		if len(leading) > 0 {
+			leading = w.preferred(leading, s)
+			var options []language.Node
+			for _, a := range leading {
+				options = append(options, w.sequence(a.Items, s))
+			}
+			return language.Any(options...)
+		}
+	}
+	if s.inside {
+		return w.parameterChoice(c, s)
+	}
+	for _, a := range c.Alternatives {
+		if w.writable(a, s) {
+			return w.sequence(a.Items, s)
+		}
+	}
+	return language.Text("")
+}
+
+// preferred leaves out a bare call where the same calls can stand in a block.
+func (w *walker) preferred(alternatives []*grammar.Sequence, s scene) []*grammar.Sequence {
+	if s.target != toCall || len(alternatives) == 1 {
+		return alternatives
+	}
+	alternatives = unmixed(alternatives)
+	if s.inBlock { // several ways to write a block: the first
+		return alternatives[:1]
+	}
+	bare := func(a *grammar.Sequence) bool {
+		return slices.ContainsFunc(a.Items, func(e grammar.Expression) bool {
+			r, ok := e.(*grammar.Reference)
+			return ok && grammar.RoleOf(r.Name) == grammar.Call
+		})
+	}
+	rest := slices.DeleteFunc(slices.Clone(alternatives), bare)
+	if len(rest) > 0 && len(rest) < len(alternatives) && w.region(rest) {
+		return rest
+	}
+	if len(rest) == 0 { // several ways to write a call: the first
+		return alternatives[:1]
+	}
+	return alternatives
+}
+
+// unmixed leaves out alternatives in which text stands beside the calls, if there are others.
+func unmixed(alternatives []*grammar.Sequence) []*grammar.Sequence {
+	rest := slices.DeleteFunc(slices.Clone(alternatives), func(a *grammar.Sequence) bool {
+		return slices.ContainsFunc(a.Items, func(e grammar.Expression) bool {
+			c, ok := e.(*grammar.Capture)
+			return ok && c.Name == "content"
+		})
+	})
+	if len(rest) == 0 {
+		return alternatives
+	}
+	return rest
+}
+
+// region tells whether an alternative refers to a block or to a frame or message with calls.
+func (w *walker) region(alternatives []*grammar.Sequence) bool {
+	for _, a := range alternatives {
+		for _, e := range a.Items {
+			if r, ok := e.(*grammar.Reference); ok && grammar.RoleOf(r.Name) == grammar.Block {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// writable tells whether an alternative can be written with what is known: it holds no text and no word that nobody
+// knows.
+func (w *walker) writable(a *grammar.Sequence, s scene) bool {
+	return w.passes(a, nil, s) && !slices.ContainsFunc(a.Items, func(e grammar.Expression) bool { return !w.known(e, s, 0) })
+}
+
+func (w *walker) known(e grammar.Expression, s scene, depth int) bool {
+	switch e := e.(type) {
+	case *grammar.Choice:
+		return slices.ContainsFunc(e.Alternatives, func(a *grammar.Sequence) bool {
+			return w.passes(a, nil, s) && !slices.ContainsFunc(a.Items, func(e grammar.Expression) bool { return !w.known(e, s, depth) })
+		})
+	case *grammar.Reference:
+		return depth > 8 || w.known(w.d.Rule(e.Name).Body, s, depth+1)
+	case *grammar.Capture:
+		switch e.Name {
+		case "name", "id", "index", "key", "value", "arguments", "type":
+			return true
+		}
+		if _, known := s.captures[e.Name]; known {
+			return true
+		}
+		switch e.Shape.(type) {
+		case *grammar.Literal, *grammar.Choice:
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// passes tells whether the tests of an alternative hold, and those of the lines before it do not.
+func (w *walker) passes(a *grammar.Sequence, c *grammar.Choice, s scene) bool {
+	if c != nil {
+		for _, before := range c.Alternatives {
+			if before == a {
+				break
+			}
+			if len(before.Tests) > 0 && !w.leads(before, s.target) && tests(before, s) {
+				return false
+			}
+		}
+	}
+	return tests(a, s)
+}
+
+func tests(a *grammar.Sequence, s scene) bool {
+	for _, test := range a.Tests {
+		value, known := s.captures[test.Capture]
+		if len(test.Patterns) == 0 {
+			if !known {
+				return false
+			}
+			continue
+		}
+		if !slices.ContainsFunc(test.Patterns, func(p grammar.Pattern) bool { return matches(p, value, known) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func matches(p grammar.Pattern, value string, known bool) bool {
+	switch {
+	case p.None:
+		return !known
+	case !known:
+		return false
+	case p.Prefix:
+		return strings.HasPrefix(value, p.Text)
+	}
+	return value == p.Text
+}
+
+// sequence walks items one after the other. Where several of them could be left out and lead to the target, one of them
+// is written.
+func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
+	if s.target != nothing {
+		var leading []int
+		for i, item := range items {
+			if w.leads(item, s.target) {
+				leading = append(leading, i)
+			}
+		}
+		if len(leading) > 1 {
+			seen := map[string]bool{}
+			var options []language.Node
+			for _, only := range leading {
+				key := printed(items[only])
+				if seen[key] {
+					continue
+				}
+				seen[key] = true
+				var rest []grammar.Expression
+				for i, item := range items {
+					if i == only || !slices.Contains(leading, i) {
+						rest = append(rest, item)
+					}
+				}
+				options = append(options, w.sequence(rest, s))
+			}
+			return language.Any(options...)
+		}
+	}
+	var out []language.Node
+	for _, item := range items {
+		out = append(out, w.item(item, s))
+	}
+	return language.Join(out...)
+}
+
+func printed(e grammar.Expression) string {
+	return grammar.Print([]*grammar.Rule{{Name: "x", Body: &grammar.Choice{Alternatives: []*grammar.Sequence{{Items: []grammar.Expression{e}}}}}})
+}
+
+func (w *walker) item(e grammar.Expression, s scene) language.Node {
+	switch e := e.(type) {
+	case *grammar.Literal:
+		return language.Text(w.fill(e.Text))
+	case *grammar.Blank:
+		return language.Maybe(language.Text(e.Canonical))
+	case *grammar.Layout:
+		return language.Maybe(language.Text(e.Text))
+	case *grammar.Choice:
+		return w.choice(e, s)
+	case *grammar.Sequence:
+		return w.sequence(e.Items, s)
+	case *grammar.Optional:
+		return w.optional(e, s)
+	case *grammar.Repeat:
+		return w.repeat(e, s)
+	case *grammar.List:
+		return w.list(e, s)
+	case *grammar.Reference:
+		return w.reference(e, s)
+	case *grammar.Capture:
+		return w.capture(e, s)
+	case *grammar.Envelope:
+		return w.envelope(e, s)
+	case *grammar.Set:
+		return w.set(e, s)
+	}
+	return language.Text("") // what is looked for is not written
+}
+
+func (w *walker) optional(e *grammar.Optional, s scene) language.Node {
+	if s.target != nothing && w.leads(e.Inner, s.target) {
+		return w.item(e.Inner, s)
+	}
+	if s.tool != nil && s.parameter == nil && w.holds(e.Inner, isCapture("name", "index")) {
+		// a part of a name or id: written unless all it holds is written already
+		if w.holds(e.Inner, isCapture("name")) {
+			return language.Text("")
+		}
+		return w.item(e.Inner, s)
+	}
+	literal, isLiteral := e.Inner.(*grammar.Literal)
+	switch {
+	case isLiteral && s.pattern:
+		return language.Text(w.fill(literal.Text))
+	case isLiteral && s.inside && literal.Text == "\n":
+		return language.Text("") // layout beside a value, which the value takes care of
+	}
+	if w.holds(e.Inner, isCapture("reasoning", "content", "drop", "author", "kind")) {
+		return language.Text("")
+	}
+	if w.holds(e.Inner, func(e grammar.Expression) bool {
+		c, ok := e.(*grammar.Capture)
+		if !ok || c.Name == "id" || c.Name == "type" {
+			return false
+		}
+		_, known := s.captures[c.Name]
+		return !known
+	}) {
+		return language.Text("")
+	}
+	return language.Maybe(w.item(e.Inner, s))
+}
+
+// repeat walks any number of something: of the target at least one, of all else none.
+func (w *walker) repeat(e *grammar.Repeat, s scene) language.Node {
+	if s.inside {
+		return language.Text("") // all members of a nested parameter are written with the first
+	}
+	if s.tool != nil && w.holds(e.Inner, isCapture("value")) {
+		return w.parameters(e.Inner, s)
+	}
+	if s.target == nothing || !w.leads(e.Inner, s.target) {
+		return language.Text("")
+	}
+	inBlock := !w.holds(e.Inner, isCapture("content"))
+	one := w.item(e.Inner, s)
+	if s.once && !(s.several && inBlock) || s.target == toReasoning || !inBlock && w.several(e.Inner) {
+		return one
+	}
+	return language.Join(one, language.Many(one))
+}
+
+// several tells whether a region holds more than one call by itself.
+func (w *walker) several(e grammar.Expression) bool {
+	return w.holds(e, func(e grammar.Expression) bool {
+		switch e := e.(type) {
+		case *grammar.List:
+			return w.leads(e.Inner, toCall)
+		case *grammar.Repeat:
+			return w.leads(e.Inner, toCall) && !w.holds(e.Inner, isCapture("content"))
+		}
+		return false
+	})
+}
+
+func (w *walker) list(e *grammar.List, s scene) language.Node {
+	if s.target == nothing || !w.leads(e.Inner, s.target) {
+		return language.Text("")
+	}
+	one := w.item(e.Inner, s)
+	if s.once && !s.several {
+		return one
+	}
+	return language.Join(one, language.Many(language.Join(language.Text(w.fill(e.Separator)), one)))
+}
+
+func (w *walker) reference(e *grammar.Reference, s scene) language.Node {
+	rule := w.d.Rule(e.Name)
+	switch grammar.RoleOf(e.Name) {
+	case grammar.Call:
+		return w.call(rule, s)
+	case grammar.Message:
+		return w.message(rule, s)
+	case grammar.Block:
+		s.inBlock = true
+	case grammar.Parameter:
+		if s.inside {
+			return w.inner(e, s)
+		}
+		s.inside = true
+	case grammar.Skip, grammar.Citation, grammar.Thought:
+		if !w.leads(e, s.target) {
+			return language.Text("")
+		}
+	}
+	return w.choice(rule.Body, s)
+}

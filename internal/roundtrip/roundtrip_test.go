@@ -1,0 +1,54 @@
+package roundtrip
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/parlance-llm/parlance"
+)
+
+// messages is how many messages each format is tried with; PARLANCE_ROUNDS multiplies it.
+func messages() int {
+	n := 150
+	if testing.Short() {
+		n = 40
+	}
+	if rounds, err := strconv.Atoi(os.Getenv("PARLANCE_ROUNDS")); err == nil {
+		n *= rounds
+	}
+	return n
+}
+
+func TestGeneratedMessages(t *testing.T) {
+	trips, err := Trips()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trip := range trips {
+		t.Run(trip.Format, func(t *testing.T) {
+			t.Parallel()
+			info, _ := parlance.Format(trip.Format)
+			g := NewGenerator(1, info.Markers)
+			random := rand.New(rand.NewPCG(2, 2))
+			exceptions, carried := map[string]int{}, 0
+			for k := range messages() {
+				m := g.Message(&trip)
+				if k%3 == 0 {
+					g.Segments(m)
+				}
+				exception, err := trip.Check(m, g.Tools, 3, random)
+				switch {
+				case err != nil:
+					t.Errorf("message %d: %v", k, err)
+				case exception != nil:
+					exceptions[string(exception.Reason)]++
+				default:
+					carried++
+				}
+			}
+			t.Logf("%d carried, exceptions %v", carried, exceptions)
+		})
+	}
+}

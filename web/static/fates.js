@@ -1,0 +1,115 @@
+// The text coloured by what became of it. While a text streams, what is held and what has not been read are shown by
+// highlights, which cost no change of the page.
+import { pause } from "./reader.js";
+
+const budget = 8;
+const most = 2000;
+
+export class Fates {
+  constructor(element, why, number) {
+    this.element = element;
+    this.why = why;
+    this.suffix = number ? `-${number}` : "";
+    this.spans = [];
+    this.nodes = []; // text nodes with where they begin
+    element.addEventListener("pointerover", (event) => this.point(event.target.closest("span")));
+    element.addEventListener("keydown", (event) => {
+      if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
+      event.preventDefault();
+      const all = [...element.querySelectorAll("span")];
+      const at = all.indexOf(this.pointed);
+      const next = all[event.key === "ArrowRight" ? Math.min(at + 1, all.length - 1) : Math.max(at - 1, 0)];
+      this.point(next);
+      next?.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  clear() {
+    this.element.replaceChildren();
+    this.nodes = [];
+    this.pointed = null;
+    this.finish();
+  }
+
+  point(span) {
+    if (!span || span === this.pointed || !span.dataset.span) return;
+    this.pointed?.classList.remove("pointed");
+    this.pointed = span;
+    span.classList.add("pointed");
+    const s = this.spans[Number(span.dataset.span)];
+    const marker = s.marker ? `${JSON.stringify(s.marker)}${s.rules?.length ? `, in the rule ${s.rules.join(", ")}` : ""} — ` : "";
+    const call = s.call >= 0 ? ` (call ${s.call + 1}${s.malformed ? ", malformed" : ""})` : "";
+    this.why.textContent = `${s.start}–${s.end}: ${marker}${s.says}${call}`;
+  }
+
+  async show(text, spans, signal) {
+    this.spans = spans;
+    let block = null, length = 0, start = performance.now();
+    for (let i = 0; i < spans.length; i++) {
+      const span = spans[i];
+      for (let at = span.start; at < span.end; ) {
+        if (!block || length >= most) {
+          block = document.createElement("div");
+          block.className = "block";
+          this.element.append(block);
+          length = 0;
+        }
+        let end = span.end;
+        if (end - at > most - length) {
+          const line = text.indexOf("\n", at + most - length);
+          end = Math.min(line >= 0 ? line + 1 : at + 4 * most, span.end, at + 4 * most);
+        }
+        const element = document.createElement("span");
+        element.className = span.became + (span.malformed ? " malformed" : "");
+        element.dataset.span = String(i);
+        const node = new Text(text.slice(at, end));
+        element.append(node);
+        block.append(element);
+        this.nodes.push({ at, node });
+        length += end - at;
+        if (length >= most && text[end - 1] !== "\n" && end < text.length) length = most - 1; // goes on in the same line
+        if (length >= 4 * most) length = most;
+        at = end;
+        if (performance.now() - start > budget) {
+          await pause();
+          signal.throwIfAborted();
+          start = performance.now();
+        }
+      }
+    }
+  }
+
+  // range is the range from one place of the text to another.
+  range(from, to) {
+    const range = new Range();
+    range.setStart(...this.place(from));
+    range.setEnd(...this.place(to));
+    return range;
+  }
+
+  place(at) {
+    let low = 0, high = this.nodes.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.nodes[middle].at <= at) low = middle;
+      else high = middle - 1;
+    }
+    const { at: begin, node } = this.nodes[low];
+    return [node, Math.min(at - begin, node.length)];
+  }
+
+  // progress shows how far the text has been read, and how much of that is held.
+  progress(at, held) {
+    if (!globalThis.CSS?.highlights || this.nodes.length === 0) return;
+    const last = this.nodes.at(-1);
+    const end = last.at + last.node.length;
+    CSS.highlights.set("waiting" + this.suffix, new Highlight(this.range(Math.min(at, end), end)));
+    if (held > 0) CSS.highlights.set("held" + this.suffix, new Highlight(this.range(Math.max(at - held, 0), at)));
+    else CSS.highlights.delete("held" + this.suffix);
+  }
+
+  finish() {
+    globalThis.CSS?.highlights?.delete("waiting" + this.suffix);
+    globalThis.CSS?.highlights?.delete("held" + this.suffix);
+  }
+}
