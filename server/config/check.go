@@ -207,15 +207,20 @@ func (c *Config) Parser() (*parlance.Parser, error) {
 	return bound, nil
 }
 
+// Folder is the folder of the model's files, "" if the model is only a name.
+func (c *Config) Folder() string {
+	if info, err := os.Stat(c.Model); c.Model == "" || err != nil || !info.IsDir() {
+		return ""
+	}
+	return c.Model
+}
+
 // tokenizerFolder is where the tokenizer's files are, "" if there are none.
 func (c *Config) tokenizerFolder() string {
 	if c.Tokenizer != "" {
 		return c.Tokenizer
 	}
-	if info, err := os.Stat(c.Model); err != nil || !info.IsDir() {
-		return ""
-	}
-	return c.Model
+	return c.Folder()
 }
 
 // responseTemplate reads the response template of the tokenizer, if a parser may need it and there is one.
