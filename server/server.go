@@ -27,6 +27,7 @@ import (
 	"github.com/parlance-llm/parlance/server/chat"
 	"github.com/parlance-llm/parlance/server/config"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
 )
@@ -100,9 +101,23 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 		Defaults:     s.defaults(),
 		ResponseRole: c.ResponseRole, ReasoningField: c.ReasoningField, ExcludeTools: c.ExcludeTools,
 		ForceUsage: c.ForceUsage, PromptDetails: c.PromptTokensDetails, Metrics: c.PerRequestMetrics, TokensAsIDs: c.ReturnTokensAsIDs,
-		Limits:    generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth},
+		Limits:    s.limits(),
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
 	}
+}
+
+// messagesSettings are the Messages interface's.
+func (s *Server) messagesSettings() messages.Settings {
+	c := s.config
+	return messages.Settings{
+		Defaults: s.defaults(), Limits: s.limits(), CacheDetails: c.PromptTokensDetails,
+		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout,
+	}
+}
+
+func (s *Server) limits() generate.Limits {
+	c := s.config
+	return generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth}
 }
 
 func (s *Server) defaults() generate.TemplateDefaults {
@@ -126,13 +141,6 @@ func (s *Server) fingerprint(parser *parlance.Parser) string {
 		return s.config.Fingerprint
 	}
 	return "vllm-" + Version + "-" + hash
-}
-
-// routes puts the interfaces on their paths.
-func (s *Server) routes(parser *parlance.Parser) {
-	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: s.settings(parser), Logger: s.logger}
-	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
-	s.operational()
 }
 
 // Handler is everything that the server answers.

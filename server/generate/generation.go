@@ -191,12 +191,9 @@ func (g *Generation) choice(number int) error {
 }
 
 func (g *Generation) newSorter() *sorter {
-	s := &sorter{request: g.request, known: g.reading.Tools.Names(), newID: g.newCallID}
+	s := newSorter(g.request, g.reading)
 	s.flagged = func(name, why string) {
 		g.observe(func(o Observer) { o.Flagged(g.request, name, why) })
-	}
-	if parser := g.request.Model.Parser; parser != nil {
-		s.stream = parser.Stream(g.reading)
 	}
 	return s
 }
@@ -236,9 +233,7 @@ func (c *choice) take(p engine.Piece) Step {
 	}
 	step.Deltas = c.sorter.write(text)
 	if finish.Reason != "" {
-		cut := finish.Reason != engine.FinishStop || finish.StopString != "" && !g.request.Model.isMarker(finish.StopString)
-		step.Deltas = append(step.Deltas, c.sorter.close(cut)...)
-		finish.Calls, finish.Cut = c.sorter.calls, c.sorter.cut
+		step.Deltas = append(step.Deltas, c.sorter.finish(&finish)...)
 		step.Finish = &finish
 	}
 	c.counter.add(p)

@@ -80,15 +80,21 @@ func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) 
 	if err := g.check(r); err != nil {
 		return nil, err
 	}
-	prompt, conversation, err := g.Renderer.Render(ctx, r)
+	var conversation *engine.Conversation
+	prompt, err := r.Prompt, error(nil)
+	if prompt == nil {
+		var rendered engine.Prompt
+		rendered, conversation, err = g.Renderer.Render(ctx, r)
+		prompt = &rendered
+	}
 	if err != nil {
 		return nil, FromEngine(err)
 	}
-	reading, err := g.reading(r, prompt)
+	reading, err := g.reading(r, *prompt)
 	if err != nil {
 		return nil, err
 	}
-	request := g.engineRequest(r, prompt, conversation)
+	request := g.engineRequest(r, *prompt, conversation)
 	var state parlance.PromptState
 	if r.Model.Parser != nil {
 		state = r.Model.Parser.PromptState(reading)
@@ -148,7 +154,7 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 		return e
 	}
 	// The parser needs the markers, whatever the request says of special tokens (W44).
-	for _, format := range r.Model.formats() {
+	for _, format := range r.Model.Formats() {
 		e.PreservedTokens = append(e.PreservedTokens, format.Tokens...)
 		if format.SpacesBetweenSpecialTokens != nil {
 			e.SpacesBetweenSpecialTokens = format.SpacesBetweenSpecialTokens
