@@ -26,12 +26,9 @@ type recorder struct {
 func (r *recorder) Generate(ctx context.Context, request *Request) (Stream, error) {
 	recording := Recording{Model: request.Model, Match: RecordingMatch{Prompt: request.Prompt.Text}}
 	if recording.Model == "" {
-		// The line must name a model; the one that answers by default is the first.
-		models, err := r.Engine.Models(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if len(models) > 0 {
+		// The line must name a model: the one that answers by default, which is the first; else the engine.
+		recording.Model = r.Engine.Name()
+		if models, err := r.Engine.Models(ctx); err == nil && len(models) > 0 {
 			recording.Model = models[0].ID
 		}
 	}
