@@ -22,14 +22,17 @@ import (
 	"sync/atomic"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/constraint"
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/chat"
 	"github.com/parlance-llm/parlance/server/config"
+	"github.com/parlance-llm/parlance/server/constrain"
 	"github.com/parlance-llm/parlance/server/generate"
 	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
+	"github.com/parlance-llm/parlance/server/prompt"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -63,11 +66,18 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
 	}
+	renderer, err := prompt.New(prompt.Options{
+		Engine: e, Template: c.ChatTemplate, Folder: c.Folder(), ContentFormat: c.ChatTemplateContent, Lenient: c.LenientTemplate, Logger: logger,
+	})
+	if err != nil {
+		return nil, &config.Error{Class: "VLLMValidationError", Message: err.Error()}
+	}
 	s := &Server{config: c, logger: logger, engine: e, metrics: metrics.New(!c.DisableLogStats), mux: http.NewServeMux()}
 	s.models = models.New(e, c.ServedNames, c.EngineModel, parser, c.AutoToolChoice)
 	s.generator = &generate.Generator{
-		Engine: e, Renderer: generate.EngineRenderer{Engine: e}, Constrainer: generate.Unconstrained{},
-		Exact: c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
+		Engine: e, Renderer: renderer,
+		Constrainer: constrain.Constrainer{Level: constraint.Level(c.ToolStrictLevel), Unenforced: !c.EnforceStrict},
+		Exact:       c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
 		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
 	}
 	for _, key := range c.APIKeys {

@@ -37,17 +37,16 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer generation.Close()
-	for _, note := range generation.Notes {
-		w.Header().Add("X-Parlance-Warning", note)
-	}
 	head := h.head(req)
 	if req.Stream {
+		generate.Warn(w.Header(), generation)
 		return h.stream(w, req, generation, head)
 	}
 	answers, err := generation.Answers()
 	if err != nil {
 		return err
 	}
+	generate.Warn(w.Header(), generation)
 	w.Header().Set("Content-Type", "application/json")
 	_, err = w.Write(h.whole(req, answers, generation.Usage(), head))
 	return ignore(err)

@@ -40,6 +40,8 @@ func (r *Request) NewCallID(name string, number int) string {
 			switch format.CallIDs {
 			case "9 alphanumerics":
 				return nineAlphanumerics()
+			case "per_message from 1":
+				number++
 			case "per_conversation":
 				number += r.callsBefore()
 			}

@@ -13,7 +13,7 @@ type sorter struct {
 	newID   func(name string, number int) string
 	// known are the names of the declared tools; flagged hears of calls that are none of them, or not the one named.
 	known   []string
-	flagged func(name, why string)
+	flagged func(why string)
 
 	calls     int // calls that are passed on
 	cut       bool
@@ -23,7 +23,7 @@ type sorter struct {
 }
 
 func newSorter(r *Request, reading parlance.Request) *sorter {
-	s := &sorter{request: r, known: reading.Tools.Names(), newID: r.NewCallID, flagged: func(string, string) {}}
+	s := &sorter{request: r, known: reading.Tools.Names(), newID: r.NewCallID, flagged: func(string) {}}
 	if parser := r.Model.Parser; parser != nil {
 		s.stream = parser.Stream(reading)
 	}
@@ -114,8 +114,8 @@ func (s *sorter) text(kind parlance.Kind, text string, call int) {
 func (s *sorter) flag(name string) {
 	switch choice := s.request.ToolChoice; {
 	case choice.Mode == ToolChoiceFunction && name != choice.Name:
-		s.flagged(name, "not_named")
+		s.flagged("not_named")
 	case !slices.Contains(s.known, name):
-		s.flagged(name, "undeclared")
+		s.flagged("undeclared")
 	}
 }
