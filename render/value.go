@@ -48,6 +48,7 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	}
 	w.value, w.closing = len(w.out), -1
 	w.out = append(w.out, text...)
+	w.piece(pieceArgument, w.value)
 	w.valued = true
 	w.consumed++
 	return true
