@@ -10,7 +10,6 @@ import (
 )
 
 //go:generate go run ./internal/cmd/fuzztargets
-//go:generate go run ./internal/cmd/formatpages
 
 // escape stands before the number of a marker in a fuzzed text, so that the fuzzer can put markers in whole.
 const escape = 1

@@ -22,13 +22,17 @@ import (
 	"sync/atomic"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/constraint"
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/chat"
 	"github.com/parlance-llm/parlance/server/config"
+	"github.com/parlance-llm/parlance/server/constrain"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
+	"github.com/parlance-llm/parlance/server/prompt"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -62,11 +66,18 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
 	}
+	renderer, err := prompt.New(prompt.Options{
+		Engine: e, Template: c.ChatTemplate, Folder: c.Folder(), ContentFormat: c.ChatTemplateContent, Lenient: c.LenientTemplate, Logger: logger,
+	})
+	if err != nil {
+		return nil, &config.Error{Class: "VLLMValidationError", Message: err.Error()}
+	}
 	s := &Server{config: c, logger: logger, engine: e, metrics: metrics.New(!c.DisableLogStats), mux: http.NewServeMux()}
 	s.models = models.New(e, c.ServedNames, c.EngineModel, parser, c.AutoToolChoice)
 	s.generator = &generate.Generator{
-		Engine: e, Renderer: generate.EngineRenderer{Engine: e}, Constrainer: generate.Unconstrained{},
-		Exact: c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
+		Engine: e, Renderer: renderer,
+		Constrainer: constrain.Constrainer{Level: constraint.Level(c.ToolStrictLevel), Unenforced: !c.EnforceStrict},
+		Exact:       c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
 		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
 	}
 	for _, key := range c.APIKeys {
@@ -100,9 +111,23 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 		Defaults:     s.defaults(),
 		ResponseRole: c.ResponseRole, ReasoningField: c.ReasoningField, ExcludeTools: c.ExcludeTools,
 		ForceUsage: c.ForceUsage, PromptDetails: c.PromptTokensDetails, Metrics: c.PerRequestMetrics, TokensAsIDs: c.ReturnTokensAsIDs,
-		Limits:    generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth},
+		Limits:    s.limits(),
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
 	}
+}
+
+// messagesSettings are the Messages interface's.
+func (s *Server) messagesSettings() messages.Settings {
+	c := s.config
+	return messages.Settings{
+		Defaults: s.defaults(), Limits: s.limits(), CacheDetails: c.PromptTokensDetails,
+		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout,
+	}
+}
+
+func (s *Server) limits() generate.Limits {
+	c := s.config
+	return generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth}
 }
 
 func (s *Server) defaults() generate.TemplateDefaults {
@@ -126,13 +151,6 @@ func (s *Server) fingerprint(parser *parlance.Parser) string {
 		return s.config.Fingerprint
 	}
 	return "vllm-" + Version + "-" + hash
-}
-
-// routes puts the interfaces on their paths.
-func (s *Server) routes(parser *parlance.Parser) {
-	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: s.settings(parser), Logger: s.logger}
-	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
-	s.operational()
 }
 
 // Handler is everything that the server answers.

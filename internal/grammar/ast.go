@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"fmt"
+	"slices"
 	"unicode"
 )
 
@@ -193,6 +194,12 @@ const (
 	Skip      Role = "skip"
 )
 
+// Roles are all roles.
+var Roles = []Role{Output, Thought, Frame, Message, Block, Call, Parameter, Citation, Skip}
+
+// Codecs are the names of all argument syntaxes.
+var Codecs = []string{"json", "python", "delimited", "xml"}
+
 // RoleOf gives the role of a rule name, or "" for a mere abbreviation.
 func RoleOf(name string) Role {
 	for i := range name {
@@ -201,9 +208,8 @@ func RoleOf(name string) Role {
 			break
 		}
 	}
-	switch role := Role(name); role {
-	case Output, Thought, Frame, Message, Block, Call, Parameter, Citation, Skip:
-		return role
+	if slices.Contains(Roles, Role(name)) {
+		return Role(name)
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -336,9 +337,7 @@ func (p *parser) capture() (*Capture, error) {
 	switch {
 	case t.kind == tokenWord:
 		codec := &Codec{Position: t.position, Kind: t.text}
-		switch codec.Kind {
-		case "json", "python", "xml", "delimited":
-		default:
+		if !slices.Contains(Codecs, codec.Kind) {
 			return nil, p.fail(t.position, "expected the codec json, python, delimited or xml, found %s", t)
 		}
 		if err := p.advance(); err != nil {

@@ -5,41 +5,18 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/parlance-llm/parlance/internal/formatpages"
+	"github.com/parlance-llm/parlance/internal/pages"
 )
 
 func main() {
-	if err := write("docs/formats"); err != nil {
+	made, err := formatpages.Pages(os.DirFS("conformance/cases"))
+	if err == nil {
+		err = pages.Write("docs/formats", made)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "formatpages:", err)
 		os.Exit(1)
 	}
-}
-
-func write(folder string) error {
-	pages, err := formatpages.Pages(os.DirFS("conformance/cases"))
-	if err != nil {
-		return err
-	}
-	old, err := filepath.Glob(filepath.Join(folder, "*.md"))
-	if err != nil {
-		return err
-	}
-	for _, file := range old { // that of a format that is gone
-		if _, ok := pages[filepath.Base(file)]; !ok {
-			if err := os.Remove(file); err != nil {
-				return err
-			}
-		}
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	for name, page := range pages {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(page), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }

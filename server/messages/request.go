@@ -1,0 +1,264 @@
+package messages
+
+import (
+	"context"
+	"encoding/json/jsontext"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/body"
+	"github.com/parlance-llm/parlance/server/generate"
+)
+
+// Request is a request of this interface.
+type Request struct {
+	generate.Request
+	// inline are the places of system messages inside the conversation.
+	inline   bool
+	disabled bool // thinking is switched off
+	notes    []string
+}
+
+// leastBudget is the least thinking budget that the API reference allows.
+const leastBudget = 1024
+
+// Read reads a request and finds its model. counting requests have no max_tokens.
+func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Request, error) {
+	r := &Request{}
+	r.Interface, r.N, r.Parallel, r.IncludeReasoning = "messages", 1, true, true
+	if o.Require("model") {
+		o.NotNull("model")
+	}
+	name := ""
+	if model := o.String("model"); model != nil {
+		name = *model
+	}
+	r.readConversation(o)
+	r.readTools(o)
+	r.readSampling(o, counting)
+	effort := r.readThinking(o)
+	r.readFormat(o)
+	kwargs := map[string]any{}
+	if o.Object("chat_template_kwargs") != nil {
+		var err error
+		if kwargs, err = generate.Kwargs(o.Raw("chat_template_kwargs")); err != nil {
+			o.Complain("chat_template_kwargs", err.Error())
+		}
+	}
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	if err := r.readToolChoice(o); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.Model, err = h.Models.Resolve(ctx, name); err != nil {
+		return nil, err
+	}
+	if r.disabled {
+		effort = r.least()
+	}
+	if err := h.Settings.Defaults.Apply(&r.Template, kwargs, effort); err != nil {
+		return nil, err
+	}
+	if r.ThinkingBudget != nil && !h.Generator.Engine.Capabilities().ThinkingBudget {
+		r.notes = append(r.notes, "thinking.budget_tokens is not enforced: the engine cannot limit the thought")
+		r.ThinkingBudget = nil
+	}
+	return r, h.Settings.Limits.Check(&r.Request)
+}
+
+// least is the effort of a request that switches thinking off: none, or low for models that cannot but think.
+func (r *Request) least() string {
+	if parser := r.Model.Parser; parser != nil {
+		if format, ok := parser.ReasoningFormat(); ok && format.Alone && len(format.Thinking) == 0 {
+			return "low"
+		}
+	}
+	return "none"
+}
+
+// readTools reads the tools. Those that Anthropic defines and runs, or that have no schema, cannot be served.
+func (r *Request) readTools(o *body.Object) {
+	for _, tool := range o.Objects("tools") {
+		if tool == nil {
+			continue
+		}
+		if kind := tool.String("type"); kind != nil && *kind != "custom" {
+			tool.Complain("type", "tools of this type are defined by Anthropic's own service; declare a tool with a name and an input_schema")
+			continue
+		}
+		t := generate.Tool{Description: tool.String("description"), Strict: tool.Bool("strict"), DeferLoading: tool.Bool("defer_loading")}
+		if tool.Require("name") {
+			tool.NotNull("name")
+			if name := tool.String("name"); name != nil {
+				if t.Name = *name; t.Name == "" {
+					tool.Complain("name", "the name of a tool must not be empty")
+				}
+			}
+		}
+		if tool.Require("input_schema") && tool.Object("input_schema") != nil {
+			t.Parameters = withType(tool.Raw("input_schema"))
+		}
+		if slices.ContainsFunc(r.Tools, func(other generate.Tool) bool { return other.Name == t.Name && t.Name != "" }) {
+			tool.Complain("name", "tool names must be unique")
+		}
+		r.Tools = append(r.Tools, t)
+	}
+}
+
+// withType gives a schema the type object if it has none.
+func withType(schema jsontext.Value) jsontext.Value {
+	members, _ := body.Members(schema)
+	if kind := body.Lookup(members, "type"); kind != nil && kind.Kind() != 'n' {
+		return schema
+	}
+	members = slices.DeleteFunc(members, func(m body.Member) bool { return m.Name == "type" })
+	return body.Join(append([]body.Member{{Name: "type", Value: jsontext.Value(`"object"`)}}, members...))
+}
+
+// readToolChoice reads tool_choice; absent it is auto where there are tools.
+func (r *Request) readToolChoice(o *body.Object) error {
+	r.ToolChoice.Mode = generate.ToolChoiceNone
+	if len(r.Tools) > 0 {
+		r.ToolChoice.Mode = generate.ToolChoiceAuto
+	}
+	choice := o.Object("tool_choice")
+	if choice == nil {
+		return o.Err()
+	}
+	choice.Require("type")
+	kind := choice.Choice("type", "auto", "any", "tool", "none")
+	serial := choice.Bool("disable_parallel_tool_use")
+	name := choice.String("name")
+	if err := o.Err(); err != nil {
+		return err
+	}
+	r.Parallel = serial == nil || !*serial
+	if *kind != "none" && *kind != "auto" && len(r.Tools) == 0 {
+		return apierror.Invalidf("tool_choice", "tool_choice %q needs tools, and the request has none", *kind)
+	}
+	switch *kind {
+	case "none":
+		r.ToolChoice.Mode = generate.ToolChoiceNone
+	case "any":
+		r.ToolChoice.Mode = generate.ToolChoiceRequired
+	case "tool":
+		if name == nil || *name == "" {
+			return apierror.Invalidf("tool_choice.name", "tool_choice of the type \"tool\" needs the name of the tool")
+		}
+		if !slices.ContainsFunc(r.Tools, func(t generate.Tool) bool { return t.Name == *name }) {
+			return apierror.Invalidf("tool_choice.name", "expected the name of one of the tools, found %q", *name)
+		}
+		r.ToolChoice = generate.ToolChoice{Mode: generate.ToolChoiceFunction, Name: *name}
+	}
+	return nil
+}
+
+func (r *Request) readSampling(o *body.Object, counting bool) {
+	r.Sampling.Temperature, r.Sampling.TopP = o.Float("temperature"), o.Float("top_p")
+	if k := o.Int("top_k"); k != nil {
+		n := int(*k)
+		r.Sampling.TopK = &n
+	}
+	r.Stop = o.Strings("stop_sequences", false)
+	if stream := o.Bool("stream"); stream != nil {
+		r.Stream = *stream
+	}
+	if !counting && o.Require("max_tokens") {
+		o.NotNull("max_tokens")
+		if n := o.Int("max_tokens"); n != nil {
+			if r.MaxTokens = int(*n); *n < 1 {
+				o.Complain("max_tokens", "max_tokens must be at least 1")
+			}
+		}
+	}
+	o.Object("metadata") // nothing in it matters here
+}
+
+// readThinking reads thinking and output_config.effort, and gives the effort; "" asks for none in particular.
+func (r *Request) readThinking(o *body.Object) (effort string) {
+	if config := o.Object("output_config"); config != nil {
+		if given := config.Choice("effort", generate.Efforts...); given != nil {
+			effort = *given
+		}
+	}
+	thinking := o.Object("thinking")
+	if thinking == nil {
+		return effort
+	}
+	thinking.Require("type")
+	kind := thinking.Choice("type", "enabled", "disabled", "adaptive")
+	if kind == nil {
+		return effort
+	}
+	switch *kind {
+	case "disabled":
+		r.disabled = true
+	case "enabled":
+		if !thinking.Require("budget_tokens") {
+			break
+		}
+		budget := thinking.Int("budget_tokens")
+		switch {
+		case budget == nil:
+		case *budget < leastBudget:
+			thinking.Complain("budget_tokens", fmt.Sprintf("budget_tokens must be at least %d", leastBudget))
+		case r.MaxTokens > 0 && int(*budget) >= r.MaxTokens:
+			thinking.Complain("budget_tokens", "budget_tokens must be less than max_tokens")
+		default:
+			n := int(*budget)
+			r.ThinkingBudget = &n
+		}
+	}
+	return effort
+}
+
+// readFormat reads output_config.format, and output_format, which said the same before.
+func (r *Request) readFormat(o *body.Object) {
+	format, param := o.Object("output_format"), "output_format"
+	if config := o.Object("output_config"); config != nil && config.Raw("format") != nil {
+		format, param = config.Object("format"), "output_config.format"
+	}
+	if format == nil {
+		return
+	}
+	format.Require("type")
+	if format.Choice("type", "json_schema") != nil && format.Require("schema") && format.Object("schema") != nil {
+		r.ResponseFormat = &generate.ResponseFormat{Dialect: engine.JSONSchema, Text: string(format.Raw("schema")), Param: param}
+	}
+}
+
+// billing begins a system block that Claude Code adds for Anthropic's accounts; it changes with every request.
+const billing = "x-anthropic-billing-header"
+
+// readSystem reads the system prompt: a text, or blocks of text, which are put together without anything between.
+func readSystem(o *body.Object) string {
+	switch value := o.Raw("system"); value.Kind() {
+	case '"':
+		return body.Text(value)
+	case '[':
+		var text strings.Builder
+		for _, block := range o.Objects("system") {
+			if block == nil {
+				continue
+			}
+			block.Choice("type", "text")
+			if !block.Require("text") {
+				continue
+			}
+			if part := block.String("text"); part != nil && !strings.HasPrefix(*part, billing) {
+				text.WriteString(*part)
+			}
+		}
+		return text.String()
+	case 0:
+		return ""
+	default:
+		o.Complain("system", "Input should be a text, or a list of text blocks")
+		return ""
+	}
+}
