@@ -42,7 +42,10 @@ type Config struct {
 	EngineURL, EngineAPIKey, EngineModel     string
 	EngineConnectTimeout, EngineFirstTimeout time.Duration
 	EngineTimeout                            time.Duration
-	EngineRetries                            int
+	EngineRetries, EngineMaxTokens           int
+	EngineExtra                              map[string]any
+	EngineReasoningParser                    bool
+	Record                                   string
 	Replay                                   string
 	ReplaySpeed                              float64
 	ToolParser, ReasoningParser              string
