@@ -67,6 +67,8 @@ func members(text string, spans []sample.Span) string {
 			switch inner[0].Role {
 			case language.Raw:
 				value = toolschema.Quote(written)
+			case language.Laid:
+				value = toolschema.Quote(strings.TrimSuffix(strings.TrimPrefix(written, "\n"), "\n"))
 			case language.XML:
 				value = toolschema.Quote(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(written))
 			case language.JSON:
@@ -152,6 +154,9 @@ func TestAgreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range parlance.ToolNames() {
+		if info, _ := parlance.Format(name); info.ResponseTemplate { // its grammar comes at run time
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, err := parlance.Lookup(name, "")
@@ -160,7 +165,7 @@ func TestAgreement(t *testing.T) {
 			}
 			random := rand.New(rand.NewPCG(1, 2))
 			for _, choice := range []parlance.ToolChoice{{Mode: "required"}, {Mode: "auto"}, {Mode: "function", Name: "search"}} {
-				agree(t, p, []byte(weather), Request{Tools: tools, ToolChoice: choice}, "", 40, random)
+				agree(t, p, []byte(weather), Request{Tools: tools, ToolChoice: choice}, "", 25, random)
 			}
 		})
 	}

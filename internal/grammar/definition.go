@@ -43,6 +43,8 @@ type Definition struct {
 	Join string
 	// Unwrap are parameters that hold the whole argument object if they stand alone (ruling 30).
 	Unwrap []string
+	// Cannot are the reasons, in the words of package render, for which the format cannot carry a message.
+	Cannot []string
 	// IDs is how call ids, or the numbers of calls, are made: "" (any), "per_conversation" and "per_message" (counted from
 	// 0), "per_message from 1" or "9 alphanumerics".
 	IDs string
@@ -54,6 +56,11 @@ type Definition struct {
 	Escapes string
 	// Alone is true if the format always reads both halves itself, whichever parser is named for the other one.
 	Alone bool
+	// From is "response_template" if the grammar comes at run time, from the response template of a checkpoint.
+	From string
+	// Regions is "closed" if inside a region nothing counts but its own closer, and outside a closer that belongs to no
+	// region is text.
+	Regions string
 	// Slow tells why the format may miss the speed limits, where it may.
 	Slow string
 }

@@ -335,11 +335,14 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		}),
 		"join":     text(&s.Join),
 		"unwrap":   texts(&s.Unwrap),
+		"cannot":   texts(&s.Cannot),
 		"ids":      text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
 		"keys":     text(&s.Keys, "sorted"),
 		"thoughts": text(&s.Thoughts, "content"),
 		"escapes":  text(&s.Escapes, "newlines"),
 		"alone":    truth(&s.Alone),
+		"from":     text(&s.From, "response_template"),
+		"regions":  text(&s.Regions, "closed"),
 		"slow":     text(&s.Slow),
 		"grammar": func(r *reader, node *yaml.Node) error {
 			return s.grammarText(r, node)

@@ -54,11 +54,14 @@ func (s *Source) inherit(d *Definition, base *Definition) {
 	})
 	take("join", func() { d.Join = base.Join })
 	take("unwrap", func() { d.Unwrap = base.Unwrap })
+	take("cannot", func() { d.Cannot = base.Cannot })
 	take("ids", func() { d.IDs = base.IDs })
 	take("keys", func() { d.Keys = base.Keys })
 	take("thoughts", func() { d.Thoughts = base.Thoughts })
 	take("escapes", func() { d.Escapes = base.Escapes })
 	take("alone", func() { d.Alone = base.Alone })
+	take("from", func() { d.From = base.From })
+	take("regions", func() { d.Regions = base.Regions })
 	take("slow", func() { d.Slow = base.Slow })
 }
 
