@@ -29,6 +29,10 @@ mkdir "$work/node"
 cp .ci/clients/chat.mjs "$work/node"
 (cd "$work/node" && npm install --silent --no-audit --no-fund openai@6.49.0 && node chat.mjs "$url" "$root/.ci/clients")
 
-cp -r .ci/clients/go "$work/go"
-(cd "$work/go" && go get github.com/openai/openai-go/v3@v3.99.0 2> get.log || { cat get.log; exit 1; })
-(cd "$work/go" && go run . "$url" "$root/.ci/clients")
+# A module of its own, so that this repository does not depend on the client.
+mkdir "$work/go"
+cp .ci/clients/chat.go.in "$work/go/main.go"
+cd "$work/go"
+go mod init example.com/clients 2> get.log
+go get github.com/openai/openai-go/v3@v3.99.0 2>> get.log || { cat get.log; exit 1; }
+go run . "$url" "$root/.ci/clients"

@@ -1,3 +1,0 @@
-module github.com/parlance-llm/parlance/ci/clients/go
-
-go 1.24
