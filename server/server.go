@@ -30,6 +30,8 @@ import (
 	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
+	"github.com/parlance-llm/parlance/server/responses"
+	"github.com/parlance-llm/parlance/server/store"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -40,6 +42,8 @@ type Server struct {
 	models    *models.Registry
 	generator *generate.Generator
 	metrics   *metrics.Recorder
+	store     store.Store // nil: responses are not stored
+	responses *responses.Handler
 	mux       *http.ServeMux
 	keys      [][sha256.Size]byte
 	streams   chan struct{} // nil: no limit
@@ -76,6 +80,9 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if c.MaxStreams > 0 {
 		s.streams = make(chan struct{}, c.MaxStreams)
 	}
+	if s.store, err = c.OpenStore(); err != nil {
+		return nil, err
+	}
 	s.routes(parser)
 	return s, nil
 }
@@ -104,6 +111,12 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 		Limits:    generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth},
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
 	}
+}
+
+// responsesSettings are the Responses interface's.
+func (s *Server) responsesSettings() responses.Settings {
+	c := s.config
+	return responses.Settings{Defaults: s.defaults(), Limits: s.limits(), BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout}
 }
 
 // messagesSettings are the Messages interface's.
@@ -147,6 +160,17 @@ func (s *Server) fingerprint(parser *parlance.Parser) string {
 func (s *Server) routes(parser *parlance.Parser) {
 	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: s.settings(parser), Logger: s.logger}
 	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
+	s.responses = &responses.Handler{Generator: s.generator, Models: s.models, Store: s.store, Settings: s.responsesSettings(), Logger: s.logger}
+	s.generates("POST /v1/responses", s.responses.Create(), apierror.ShapeOpenAI)
+	for pattern, handler := range map[string]http.Handler{
+		"GET /v1/responses/{id}": s.responses.Get(), "DELETE /v1/responses/{id}": s.responses.Delete(),
+		"POST /v1/responses/{id}/cancel": s.responses.Cancel(), "GET /v1/responses/{id}/input_items": s.responses.InputItems(),
+		"POST /v1/conversations": s.responses.CreateConversation(), "DELETE /v1/conversations/{id}": s.responses.DeleteConversation(),
+		"GET /v1/conversations/{id}": s.responses.Conversation(), "POST /v1/conversations/{id}": s.responses.Conversation(),
+		"GET /v1/conversations/{id}/items": s.responses.ConversationItems(), "POST /v1/conversations/{id}/items": s.responses.ConversationItems(),
+	} {
+		s.serves(pattern, handler, apierror.ShapeOpenAI)
+	}
 	anthropic := &messages.Handler{Generator: s.generator, Models: s.models, Settings: s.messagesSettings(), Logger: s.logger}
 	s.generates("POST /v1/messages", anthropic, apierror.ShapeAnthropic)
 	s.serves("POST /v1/messages/count_tokens", http.HandlerFunc(anthropic.CountTokens), apierror.ShapeAnthropic)
