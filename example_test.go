@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"strings"
+	"testing/fstest"
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/vocabulary"
@@ -249,6 +250,33 @@ func ExampleLookup() {
 	}
 	// Output:
 	// invalid tool call parser: quen3_coder (did you mean qwen3_coder?)
+}
+
+// Formats of your own are definitions in the same notation; this one is a dialect of a format that is there.
+func ExampleRegistry_Register() {
+	files := fstest.MapFS{"example.yaml": {Data: []byte(`
+format: example
+title: The calls of Hermes in other tags
+extends: hermes
+tool: [example]
+respell: {"<tool_call>": "<call>", "</tool_call>": "</call>"}
+`)}}
+	r := parlance.NewRegistry()
+	if err := r.Register(files, parlance.Registration{}); err != nil {
+		log.Fatal(err)
+	}
+	p, err := r.Lookup("example", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	m := p.Parse(`<call>{"name": "now", "arguments": {}}</call>`, parlance.Request{}, parlance.FinishStop)
+	fmt.Println(m.Calls[0].Name)
+
+	files["example.yaml"].Data = []byte("format: example\ntool: [example]\ngrammar: |\n  call = \"<call>\" @name\n")
+	fmt.Println(parlance.NewRegistry().Register(files, parlance.Registration{Where: "my-formats/"}))
+	// Output:
+	// now
+	// my-formats/example.yaml:5:3: expected '.' at the end of the rule call, found the end of the grammar
 }
 
 // Formats are listed without being compiled.

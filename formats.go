@@ -57,6 +57,8 @@ type FormatInfo struct {
 	Alone bool `json:"alone,omitzero"`
 	// Slow is why the format may be slower than others, where it may.
 	Slow string `json:"slow,omitzero"`
+	// Cannot are the reasons for which the format cannot carry every message, in the words of package render.
+	Cannot []string `json:"cannot"`
 	// Notes are quirks worth telling.
 	Notes []string `json:"notes"`
 }
@@ -125,6 +127,7 @@ func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
 		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
 		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, Slow: d.Slow,
+		Cannot: some(d.Cannot),
 		Notes:  some(d.Notes),
 		Detect: DetectInfo{Template: some(d.Detect.Template), Vocabulary: some(d.Detect.Vocabulary), Not: some(d.Detect.Not)},
 	}

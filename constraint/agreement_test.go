@@ -67,6 +67,8 @@ func members(text string, spans []sample.Span) string {
 			switch inner[0].Role {
 			case language.Raw:
 				value = toolschema.Quote(written)
+			case language.Laid:
+				value = toolschema.Quote(strings.TrimSuffix(strings.TrimPrefix(written, "\n"), "\n"))
 			case language.XML:
 				value = toolschema.Quote(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(written))
 			case language.JSON:
@@ -160,7 +162,7 @@ func TestAgreement(t *testing.T) {
 			}
 			random := rand.New(rand.NewPCG(1, 2))
 			for _, choice := range []parlance.ToolChoice{{Mode: "required"}, {Mode: "auto"}, {Mode: "function", Name: "search"}} {
-				agree(t, p, []byte(weather), Request{Tools: tools, ToolChoice: choice}, "", 40, random)
+				agree(t, p, []byte(weather), Request{Tools: tools, ToolChoice: choice}, "", 25, random)
 			}
 		})
 	}

@@ -201,6 +201,9 @@ func (w *writer) fits(e *grammar.Capture, text string, quoted bool) bool {
 	case nil:
 		if e.Name == "key" || e.Name == "type" {
 			w.key = len(w.out) - len(text)
+			if w.makesMarker(w.key, text) {
+				return w.fail(reason, text, "expected a name that makes no other marker of the one before it")
+			}
 			for _, h := range w.r.halves {
 				for _, marker := range h.markers {
 					if strings.Contains(text, w.fill(h, marker)) {
@@ -219,6 +222,21 @@ func (w *writer) fits(e *grammar.Capture, text string, quoted bool) bool {
 		n++
 	}
 	return count == 0 || n == count
+}
+
+// makesMarker tells whether a text that begins at a place makes a marker together with what stands before it.
+func (w *writer) makesMarker(at int, text string) bool {
+	for _, h := range w.r.halves {
+		for _, marker := range h.markers {
+			marker = w.fill(h, marker)
+			for k := 1; k < len(marker); k++ {
+				if strings.HasPrefix(text, marker[k:]) && bytes.HasSuffix(w.out[:at], []byte(marker[:k])) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // mostWord is the most that is held of a name (ruling 41).

@@ -28,7 +28,10 @@ type half struct {
 	// parameterOpener and parameterEnd are the first literal of a parameter and the one before its value, where
 	// parameters are single tags (ruling 31); nests: parameters may hold parameters.
 	parameterOpener, parameterEnd string
-	nests                         bool
+	// endInCloser: the end, or a blank that ends an attribute, stands inside the closer of a value, so that what begins
+	// like a parameter in a value is one.
+	endInCloser bool
+	nests       bool
 }
 
 // facts are what an expression holds, abbreviations included.
@@ -132,6 +135,45 @@ func (h *half) literals(e grammar.Expression, visit func(string)) {
 	})
 }
 
+// firsts gathers the literals that an expression can begin with, roles not; it answers whether it can be nothing.
+func (h *half) firsts(e grammar.Expression, visit func(string)) (nothing bool) {
+	switch e := e.(type) {
+	case *grammar.Literal:
+		visit(e.Text)
+		return false
+	case *grammar.Blank, *grammar.Layout:
+		return true
+	case *grammar.Capture:
+		if e.Shape != nil {
+			h.firsts(e.Shape, visit)
+		}
+		return false
+	case *grammar.Reference:
+		return grammar.RoleOf(e.Name) == "" && h.firsts(h.rules[e.Name].Body, visit)
+	case *grammar.Choice:
+		for _, alternative := range e.Alternatives {
+			nothing = h.firsts(alternative, visit) || nothing
+		}
+		return nothing
+	case *grammar.Sequence:
+		for _, item := range e.Items {
+			if !h.firsts(item, visit) {
+				return false
+			}
+		}
+		return true
+	case *grammar.Optional:
+		h.firsts(e.Inner, visit)
+		return true
+	case *grammar.Repeat:
+		h.firsts(e.Inner, visit)
+		return true
+	case *grammar.List:
+		return h.firsts(e.Inner, visit)
+	}
+	return false
+}
+
 func (h *half) learnMarkers(rule *grammar.Rule) {
 	add := func(list *[]string, text string) {
 		if strings.ContainsFunc(text, unicode.IsLetter) && !slices.Contains(*list, text) {
@@ -141,15 +183,8 @@ func (h *half) learnMarkers(rule *grammar.Rule) {
 	h.literals(rule.Body, func(text string) { add(&h.markers, text) })
 	switch rule.Role() {
 	case grammar.Call, grammar.Block, grammar.Message:
-		first := true
-		h.literals(rule.Body, func(text string) {
-			if first {
-				add(&h.openers, text)
-				first = false
-			} else {
-				add(&h.closers, text)
-			}
-		})
+		h.firsts(rule.Body, func(text string) { add(&h.openers, text) })
+		h.literals(rule.Body, func(text string) { add(&h.closers, text) })
 	case grammar.Parameter:
 		h.learnParameter(rule)
 	}
@@ -160,7 +195,7 @@ func (h *half) learnMarkers(rule *grammar.Rule) {
 func (h *half) learnParameter(rule *grammar.Rule) {
 	for _, sequence := range rule.Body.Alternatives {
 		opener, last, between, keyed := "", "", 0, false
-		for _, item := range sequence.Items {
+		for k, item := range sequence.Items {
 			f := h.facts[item]
 			if literal, ok := item.(*grammar.Literal); ok {
 				if opener == "" {
@@ -177,6 +212,8 @@ func (h *half) learnParameter(rule *grammar.Rule) {
 			case slices.Contains(f.names, "value"):
 				if keyed && between == 1 {
 					h.parameterOpener, h.parameterEnd = opener, last
+					closer := closerOf(sequence, k)
+					h.endInCloser = strings.Contains(strings.TrimSuffix(closer, last), last) || strings.Contains(closer, " ")
 				}
 				return
 			case slices.Contains(f.names, "key"):
@@ -211,4 +248,14 @@ func (h *half) repeats() bool {
 	}
 	search(h.output, false)
 	return found
+}
+
+// closerOf is the first literal behind item k of a sequence.
+func closerOf(sequence *grammar.Sequence, k int) string {
+	for _, item := range sequence.Items[k+1:] {
+		if literal, ok := item.(*grammar.Literal); ok {
+			return literal.Text
+		}
+	}
+	return ""
 }

@@ -73,7 +73,7 @@ func unquote(raw []byte) string {
 // sameRead tells whether a text is read as the value it was written from.
 func sameRead(text string, raw []byte, s *schema.Schema, silent schema.Silent) bool {
 	kinds := s.Kinds()
-	if raw[0] == '"' && (kinds == schema.String || kinds == 0 && silent == schema.SilentString) {
+	if raw[0] == '"' && silent == schema.SilentString && (kinds == schema.String || kinds == 0) {
 		return true
 	}
 	read := schema.AppendValue(nil, []byte(text), s, silent)
@@ -137,7 +137,7 @@ func (h *half) escapeMarkers(w *writer, text string) string {
 // follows (ruling 31).
 func (h *half) endsIn(w *writer, text string) bool {
 	if opener := w.fill(h, h.parameterOpener); opener != "" {
-		if _, after, found := strings.Cut(text, opener); found && strings.Contains(after, w.fill(h, h.parameterEnd)) {
+		if _, after, found := strings.Cut(text, opener); found && (h.endInCloser || strings.Contains(after, w.fill(h, h.parameterEnd))) {
 			return true
 		}
 		if h.nests && strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), opener) {

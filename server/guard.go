@@ -17,6 +17,7 @@ import (
 	"github.com/rs/cors"
 
 	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/generate"
 	"github.com/parlance-llm/parlance/server/requestid"
 )
 
@@ -51,7 +52,7 @@ func (s *Server) cors(next http.Handler) http.Handler {
 	}
 	return cors.New(cors.Options{
 		AllowedOrigins: all(s.config.AllowedOrigins), AllowedMethods: methods, AllowedHeaders: all(s.config.AllowedHeaders),
-		AllowCredentials: s.config.AllowCredentials, ExposedHeaders: []string{requestid.Header, "X-Parlance-Warning", "Retry-After"},
+		AllowCredentials: s.config.AllowCredentials, ExposedHeaders: []string{requestid.Header, generate.WarningHeader, "Retry-After"},
 		OptionsSuccessStatus: http.StatusOK,
 	}).Handler(next)
 }

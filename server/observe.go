@@ -16,9 +16,9 @@ func (o observers) Invoked(r *generate.Request, foundCall bool) {
 	}
 }
 
-func (o observers) Flagged(r *generate.Request, name, why string) {
+func (o observers) Flagged(r *generate.Request, why string) {
 	for _, observer := range o {
-		observer.Flagged(r, name, why)
+		observer.Flagged(r, why)
 	}
 }
 
@@ -55,8 +55,8 @@ func (l *logObserver) Invoked(*generate.Request, bool) {}
 
 func (l *logObserver) Began(*generate.Request, time.Duration) {}
 
-func (l *logObserver) Flagged(r *generate.Request, name, why string) {
-	l.line(r).Warn("the model called a function it should not have", "why", why, "function_length", len(name))
+func (l *logObserver) Flagged(r *generate.Request, why string) {
+	l.line(r).Warn("the model wrote what it should not have", "why", why)
 }
 
 func (l *logObserver) Widened(r *generate.Request, notes []string) {

@@ -22,14 +22,17 @@ import (
 	"sync/atomic"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/constraint"
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/chat"
 	"github.com/parlance-llm/parlance/server/config"
+	"github.com/parlance-llm/parlance/server/constrain"
 	"github.com/parlance-llm/parlance/server/generate"
 	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
+	"github.com/parlance-llm/parlance/server/prompt"
 	"github.com/parlance-llm/parlance/server/responses"
 	"github.com/parlance-llm/parlance/server/store"
 )
@@ -67,11 +70,18 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
 	}
+	renderer, err := prompt.New(prompt.Options{
+		Engine: e, Template: c.ChatTemplate, Folder: c.Folder(), ContentFormat: c.ChatTemplateContent, Lenient: c.LenientTemplate, Logger: logger,
+	})
+	if err != nil {
+		return nil, &config.Error{Class: "VLLMValidationError", Message: err.Error()}
+	}
 	s := &Server{config: c, logger: logger, engine: e, metrics: metrics.New(!c.DisableLogStats), mux: http.NewServeMux()}
 	s.models = models.New(e, c.ServedNames, c.EngineModel, parser, c.AutoToolChoice)
 	s.generator = &generate.Generator{
-		Engine: e, Renderer: generate.EngineRenderer{Engine: e}, Constrainer: generate.Unconstrained{},
-		Exact: c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
+		Engine: e, Renderer: renderer,
+		Constrainer: constrain.Constrainer{Level: constraint.Level(c.ToolStrictLevel), Unenforced: !c.EnforceStrict},
+		Exact:       c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
 		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
 	}
 	for _, key := range c.APIKeys {
@@ -108,7 +118,7 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 		Defaults:     s.defaults(),
 		ResponseRole: c.ResponseRole, ReasoningField: c.ReasoningField, ExcludeTools: c.ExcludeTools,
 		ForceUsage: c.ForceUsage, PromptDetails: c.PromptTokensDetails, Metrics: c.PerRequestMetrics, TokensAsIDs: c.ReturnTokensAsIDs,
-		Limits:    generate.Limits{MaxStopStrings: c.MaxStopStrings, MaxChoices: c.MaxChoices, MaxTools: c.MaxTools, MaxSchemaDepth: c.MaxSchemaDepth},
+		Limits:    s.limits(),
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
 	}
 }
@@ -154,27 +164,6 @@ func (s *Server) fingerprint(parser *parlance.Parser) string {
 		return s.config.Fingerprint
 	}
 	return "vllm-" + Version + "-" + hash
-}
-
-// routes puts the interfaces on their paths.
-func (s *Server) routes(parser *parlance.Parser) {
-	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: s.settings(parser), Logger: s.logger}
-	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
-	s.responses = &responses.Handler{Generator: s.generator, Models: s.models, Store: s.store, Settings: s.responsesSettings(), Logger: s.logger}
-	s.generates("POST /v1/responses", s.responses.Create(), apierror.ShapeOpenAI)
-	for pattern, handler := range map[string]http.Handler{
-		"GET /v1/responses/{id}": s.responses.Get(), "DELETE /v1/responses/{id}": s.responses.Delete(),
-		"POST /v1/responses/{id}/cancel": s.responses.Cancel(), "GET /v1/responses/{id}/input_items": s.responses.InputItems(),
-		"POST /v1/conversations": s.responses.CreateConversation(), "DELETE /v1/conversations/{id}": s.responses.DeleteConversation(),
-		"GET /v1/conversations/{id}": s.responses.Conversation(), "POST /v1/conversations/{id}": s.responses.Conversation(),
-		"GET /v1/conversations/{id}/items": s.responses.ConversationItems(), "POST /v1/conversations/{id}/items": s.responses.ConversationItems(),
-	} {
-		s.serves(pattern, handler, apierror.ShapeOpenAI)
-	}
-	anthropic := &messages.Handler{Generator: s.generator, Models: s.models, Settings: s.messagesSettings(), Logger: s.logger}
-	s.generates("POST /v1/messages", anthropic, apierror.ShapeAnthropic)
-	s.serves("POST /v1/messages/count_tokens", http.HandlerFunc(anthropic.CountTokens), apierror.ShapeAnthropic)
-	s.operational()
 }
 
 // Handler is everything that the server answers.

@@ -89,8 +89,9 @@ const (
 	Arguments Role = "arguments"
 	Python    Role = "python"
 	Delimited Role = "delimited"
-	// Raw is a string value as it stands; JSON a value that is JSON text; XML a string with entities.
+	// Raw is a string value as it stands; Laid the same, in which one line break at each end is layout; JSON a value that is JSON text; XML a string with entities.
 	Raw  Role = "raw"
+	Laid Role = "laid"
 	JSON Role = "json"
 	XML  Role = "xml"
 	// Parameter is a parameter with everything around its value; its name is the key.

@@ -188,6 +188,9 @@ func (a *Automaton) Or(b *Automaton) (*Automaton, error) {
 	return combine(a, b, func(one, two bool) bool { return one || two })
 }
 
+// Blanks is the expression of any white space, or none.
+const Blanks = `[\s\v\x{85}\p{Z}]*`
+
 // MaxRune is the last character. Halves of surrogate pairs are no characters.
 const MaxRune = unicode.MaxRune
 

@@ -128,6 +128,9 @@ func (w *writer) free(n *language.Free) string {
 	if len(n.Tags) == 0 {
 		return `{"type": "any_text"` + texts("excludes", n.Excludes) + "}"
 	}
+	if slices.ContainsFunc(n.Tags, func(tag language.Tag) bool { return w.unlimited(tag.Rest) }) {
+		return w.spelled(n)
+	}
 	var tags, triggers []string
 	for _, tag := range n.Tags {
 		triggers = append(triggers, tag.Begin)
@@ -138,6 +141,38 @@ func (w *writer) free(n *language.Free) string {
 		once = "true"
 	}
 	return `{"type": "triggered_tags"` + texts("triggers", triggers) + `, "tags": [` + strings.Join(tags, ", ") + `], "at_least_one": false, "stop_after_first": ` + once + texts("excludes", n.Excludes) + "}"
+}
+
+// unlimited tells whether a node holds repetitions: what they are in must have an end of its own to be a tag.
+func (w *writer) unlimited(n language.Node) bool {
+	if !w.holdsForm(n) {
+		return false
+	}
+	switch n := n.(type) {
+	case *language.Repeat:
+		return n.Max < 0 || w.unlimited(n.Inner)
+	case *language.Schema:
+		return false
+	}
+	found := false
+	language.Children(n, func(inner language.Node) { found = found || w.unlimited(inner) })
+	return found
+}
+
+// spelled writes free text with tags as text, and tags with text behind them.
+func (w *writer) spelled(n *language.Free) string {
+	excludes := slices.Clone(n.Excludes)
+	var tags []language.Node
+	for _, tag := range n.Tags {
+		excludes = append(excludes, tag.Begin)
+		tags = append(tags, language.Join(language.Text(tag.Begin), tag.Rest))
+	}
+	text := `{"type": "any_text"` + texts("excludes", excludes) + "}"
+	tag := w.node(language.Any(tags...))
+	if n.Once {
+		return `{"type": "sequence", "elements": [` + text + `, {"type": "optional", "content": ` + tag + "}]}"
+	}
+	return `{"type": "sequence", "elements": [` + text + `, {"type": "star", "content": {"type": "sequence", "elements": [` + tag + ", " + text + "]}}]}"
 }
 
 func texts(name string, list []string) string {

@@ -67,12 +67,14 @@ var blank = &language.Rule{Name: "blank", Body: language.Maybe(language.Any(lang
 // mostDigits bounds the digits of a number.
 const mostDigits = 40
 
-var integerText = language.Join(language.Maybe(language.Text("-")), language.Any(language.Text("0"),
-	language.Join(class("19"), &language.Repeat{Inner: digits, Min: 0, Max: mostDigits})))
+var some = &language.Repeat{Inner: digits, Min: 0, Max: mostDigits}
 
-var integer = &language.Rule{Name: "integer", Body: integerText}
+var natural = language.Any(language.Text("0"), language.Join(class("19"), some))
 
-var number = &language.Rule{Name: "number", Body: language.Join(integer,
+// integer is a whole number. Zero has no sign: not every engine lets one through.
+var integer = &language.Rule{Name: "integer", Body: language.Any(language.Text("0"), language.Join(language.Maybe(language.Text("-")), class("19"), some))}
+
+var number = &language.Rule{Name: "number", Body: language.Join(language.Maybe(language.Text("-")), natural,
 	language.Maybe(language.Join(language.Text("."), &language.Repeat{Inner: digits, Min: 1, Max: mostDigits})),
 	language.Maybe(language.Join(class("EEee"), language.Maybe(class("++--")), &language.Repeat{Inner: digits, Min: 1, Max: 3})))}
 

@@ -38,8 +38,9 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 		} else if both, err := a.And(free); err == nil {
 			a = both
 		}
+		all := a
 		a = b.readAsString(a, read, t)
-		return Value{"string", true, b.layout(a, t, plain)}
+		return Value{"string", true, b.layout(a, t, plain && a == all)}
 	}
 	kinds := read.Kinds()
 	if kinds == schema.String || kinds == 0 && !t.JSON {
@@ -88,7 +89,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 	for i := range out {
 		if !out[i].Raw {
 			inner := language.Node(&language.Mark{Role: language.JSON, Inner: out[i].Node})
-			if t.Layout {
+			if t.Layout || out[i].Kind != "null" || !kinds.Has(schema.String) { // beside strings null is read only as it stands
 				inner = language.Join(newline, inner, newline)
 			}
 			out[i].Node = inner
@@ -188,9 +189,9 @@ func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t Tagg
 		expression string
 	}{
 		{schema.Null, `(?i:null)`},
-		{schema.Integer | schema.Number, `\s*[-+]?[\p{Nd}_]*\.?[\p{Nd}_]*(?:[eE][-+]?[\p{Nd}_]+)?\s*`},
-		{schema.Boolean, `\s*(?:(?i:true|false)|[01])\s*`},
-		{schema.Object | schema.Array, `\s*[\[{(].*`},
+		{schema.Integer | schema.Number, regular.Blanks + `[-+]?[\p{Nd}_]*\.?[\p{Nd}_]*(?:[eE][-+]?[\p{Nd}_]+)?` + regular.Blanks},
+		{schema.Boolean, regular.Blanks + `(?:(?i:true|false)|[01])` + regular.Blanks},
+		{schema.Object | schema.Array, regular.Blanks + `[\[{(].*`},
 	} {
 		if kinds.Has(of.kind) && kinds.Has(schema.String) {
 			others = append(others, of.expression)
@@ -217,6 +218,10 @@ func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.No
 	if !t.Layout {
 		return &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, plain)}
 	}
+	if plain {
+		// Any text is right, so it does not matter which of its line breaks are layout.
+		return &language.Mark{Role: language.Laid, Inner: b.regular(a, t, true)}
+	}
 	part := func(expression string) *regular.Automaton {
 		found, err := regular.Match(expression)
 		if err == nil {
@@ -231,7 +236,7 @@ func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.No
 	}
 	line := language.Text("\n")
 	return language.Any(
-		language.Join(line, &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, plain)}, line),
+		language.Join(line, &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, false)}, line),
 		raw(part(`(?:[^\n](?:.*[^\n])?)?`)),
 		language.Join(line, raw(part(`.*[^\n]`))),
 		language.Join(raw(part(`[^\n].*`)), line))

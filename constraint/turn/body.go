@@ -47,7 +47,24 @@ func (w *walker) forced() language.Node {
 	if frame := w.frame(); frame != nil {
 		out = language.Join(language.Maybe(frame), out)
 	}
-	return out
+	return language.Join(out, lines, w.skips())
+}
+
+// skips are markers without meaning that may stand at the end.
+func (w *walker) skips() language.Node {
+	var options []language.Node
+	for _, rule := range w.d.Rules {
+		if rule.Role() != grammar.Skip {
+			continue
+		}
+		for _, a := range rule.Body.Alternatives {
+			options = append(options, w.sequence(a.Items, scene{}))
+		}
+	}
+	if len(options) == 0 {
+		return language.Text("")
+	}
+	return language.Maybe(language.Any(options...))
 }
 
 // frame is a frame with text in it, nil where the format has none or calls stand in it.
@@ -70,7 +87,17 @@ func (w *walker) frame() language.Node {
 		if err != nil {
 			return nil
 		}
-		return language.Join(w.sequence(before, scene{}), &language.Mark{Role: language.Content, Inner: &language.Regular{Automaton: inside}}, w.sequence(after, scene{}))
+		text := func(a *regular.Automaton) language.Node {
+			return language.Join(&language.Mark{Role: language.Content, Inner: &language.Regular{Automaton: a}}, w.sequence(after, scene{}))
+		}
+		framed := language.Join(w.sequence(before, scene{}), text(inside))
+		// The prompt may have opened it. What begins like plain JSON would be read as a forced call, though (ruling 16).
+		if other, err := regular.Match(regular.Blanks + `(?:[^\s\v\x{85}\p{Z}{\[].*)?`); err == nil {
+			if other, err = other.And(inside); err == nil {
+				return language.Any(framed, text(other))
+			}
+		}
+		return framed
 	}
 	return nil
 }
@@ -112,10 +139,10 @@ func (w *walker) free(forced language.Node) language.Node {
 	for _, trigger := range triggers {
 		if rest := tags[trigger]; len(rest) > 0 {
 			f.Tags = append(f.Tags, language.Tag{Begin: trigger, Rest: language.Any(rest...)})
+			all = append(all, trigger)
 		} else {
 			excludes = append(excludes, trigger) // another way to begin a call, which a writer would not choose
 		}
-		all = append(all, trigger)
 	}
 	for _, text := range excludes {
 		if !slices.ContainsFunc(all, func(other string) bool { return strings.Contains(text, other) }) {
@@ -189,9 +216,9 @@ func (w *walker) apart(text *language.Regular, trigger string) *language.Regular
 func (w *walker) otherwise(text *language.Regular, openers []string) *language.Regular {
 	var quoted []string
 	for _, opener := range openers {
-		quoted = append(quoted, strings.ReplaceAll(regular.Quote(opener), " ", `\s*`))
+		quoted = append(quoted, strings.ReplaceAll(regular.Quote(opener), " ", regular.Blanks))
 	}
-	begins, err := regular.Match(`\s*(?:` + strings.Join(quoted, "|") + ").*")
+	begins, err := regular.Match(regular.Blanks + `(?:` + strings.Join(quoted, "|") + ").*")
 	if err == nil {
 		if begins, err = begins.Not(); err == nil {
 			if both, err := text.Automaton.And(begins); err == nil {
@@ -313,7 +340,7 @@ func (w *walker) begin(e grammar.Expression) []string {
 			list, none := one(item)
 			// a marker without a letter, or that is a word of a language, means something only with what follows
 			for _, text := range list {
-				if w.first || !plain(text) {
+				if w.first || !plain(text) && !w.shared(text) {
 					texts = append(texts, text)
 					continue
 				}
@@ -333,6 +360,18 @@ func (w *walker) begin(e grammar.Expression) []string {
 	}
 	texts, _ := visit([]grammar.Expression{e})
 	return texts
+}
+
+// shared tells whether something else than a call begins with a marker, too.
+func (w *walker) shared(text string) bool {
+	for _, rule := range w.d.Rules {
+		if role := rule.Role(); (role == grammar.Thought || role == grammar.Frame) && len(rule.Body.Alternatives[0].Items) > 0 {
+			if literal, ok := rule.Body.Alternatives[0].Items[0].(*grammar.Literal); ok && w.fill(literal.Text) == text {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plain tells whether a marker means nothing by itself: a bracket, or a word.

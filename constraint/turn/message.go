@@ -150,13 +150,18 @@ func (w *walker) headers(header []grammar.Expression, body grammar.Expression, s
 		out = append(out, values)
 	}
 	try(0, map[string]string{})
-	if s.target != toCall && len(out) > 1 {
-		// the fewest words; of several the first
-		slices.SortStableFunc(out, func(a, b map[string]string) int { return len(a) - len(b) })
-		if len(out[0]) == 0 && len(out) > 1 {
-			out = out[:2]
-		} else {
-			out = out[:1]
+	if s.target != toCall {
+		// A text is for nobody, or for whom the tests name; it has no recipient among the tools.
+		plain := slices.DeleteFunc(slices.Clone(out), func(values map[string]string) bool {
+			for name := range values {
+				if w.patterned(header, name) {
+					return true
+				}
+			}
+			return false
+		})
+		if len(plain) > 0 {
+			return plain
 		}
 	}
 	return out

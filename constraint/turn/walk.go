@@ -291,11 +291,40 @@ func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
 		}
 	}
 	var out []language.Node
-	for _, item := range items {
+	for i, item := range items {
+		if blank, ok := item.(*grammar.Blank); ok {
+			out = append(out, w.blank(blank, items, i))
+			continue
+		}
 		out = append(out, w.item(item, s))
 	}
 	return language.Join(out...)
 }
+
+// blank is white space that is markup: as it is written, or up to two line breaks, as models lay out tags. Inside of a
+// marker, before a word of it, it is only as it is written.
+func (w *walker) blank(b *grammar.Blank, items []grammar.Expression, i int) language.Node {
+	if i+1 < len(items) {
+		if literal, ok := items[i+1].(*grammar.Literal); ok && literal.Text != "" && isLetter(literal.Text[0]) {
+			return language.Maybe(language.Text(b.Canonical))
+		}
+	}
+	if i > 0 && i+1 < len(items) {
+		literal, ok := items[i-1].(*grammar.Literal)
+		if ok && literal.Text != "" && isLetter(literal.Text[len(literal.Text)-1]) {
+			return language.Maybe(language.Text(b.Canonical))
+		}
+	}
+	if strings.Trim(b.Canonical, "\n") == "" {
+		return lines
+	}
+	return language.Any(language.Text(b.Canonical), lines)
+}
+
+// lines are the line breaks that models put between tags.
+var lines = &language.Repeat{Inner: language.Text("\n"), Min: 0, Max: 2}
+
+func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
 func printed(e grammar.Expression) string {
 	return grammar.Print([]*grammar.Rule{{Name: "x", Body: &grammar.Choice{Alternatives: []*grammar.Sequence{{Items: []grammar.Expression{e}}}}}})
@@ -306,7 +335,7 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 	case *grammar.Literal:
 		return language.Text(w.fill(e.Text))
 	case *grammar.Blank:
-		return language.Maybe(language.Text(e.Canonical))
+		return w.blank(e, nil, 0)
 	case *grammar.Layout:
 		return language.Maybe(language.Text(e.Text))
 	case *grammar.Choice:
@@ -378,23 +407,10 @@ func (w *walker) repeat(e *grammar.Repeat, s scene) language.Node {
 	}
 	inBlock := !w.holds(e.Inner, isCapture("content"))
 	one := w.item(e.Inner, s)
-	if s.once && !(s.several && inBlock) || s.target == toReasoning || !inBlock && w.several(e.Inner) {
+	if s.once && !(s.several && inBlock) || s.target == toReasoning {
 		return one
 	}
-	return language.Join(one, language.Many(one))
-}
-
-// several tells whether a region holds more than one call by itself.
-func (w *walker) several(e grammar.Expression) bool {
-	return w.holds(e, func(e grammar.Expression) bool {
-		switch e := e.(type) {
-		case *grammar.List:
-			return w.leads(e.Inner, toCall)
-		case *grammar.Repeat:
-			return w.leads(e.Inner, toCall) && !w.holds(e.Inner, isCapture("content"))
-		}
-		return false
-	})
+	return language.Join(one, language.Many(language.Join(lines, one)))
 }
 
 func (w *walker) list(e *grammar.List, s scene) language.Node {
@@ -405,7 +421,11 @@ func (w *walker) list(e *grammar.List, s scene) language.Node {
 	if s.once && !s.several {
 		return one
 	}
-	return language.Join(one, language.Many(language.Join(language.Text(w.fill(e.Separator)), one)))
+	separator := language.Text(w.fill(e.Separator))
+	if !strings.Contains(e.Separator, ",") { // nothing has to stand there
+		separator = language.Any(separator, lines)
+	}
+	return language.Join(one, language.Many(language.Join(separator, one)))
 }
 
 func (w *walker) reference(e *grammar.Reference, s scene) language.Node {

@@ -61,6 +61,9 @@ func Facts(f *parlance.FormatInfo) (facts []Fact) {
 	if f.Slow != "" {
 		add("slower because", "%s", f.Slow)
 	}
+	if len(f.ToolNames) > 0 && len(f.Cannot) > 0 {
+		add("cannot carry", "every value ([%s](../round-trip.md))", strings.Join(f.Cannot, ", "))
+	}
 	for _, note := range f.Notes {
 		add("note", "%s", note)
 	}

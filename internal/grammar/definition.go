@@ -43,6 +43,8 @@ type Definition struct {
 	Join string
 	// Unwrap are parameters that hold the whole argument object if they stand alone (ruling 30).
 	Unwrap []string
+	// Cannot are the reasons, in the words of package render, for which the format cannot carry a message.
+	Cannot []string
 	// IDs is how call ids, or the numbers of calls, are made: "" (any), "per_conversation" and "per_message" (counted from
 	// 0), "per_message from 1" or "9 alphanumerics".
 	IDs string

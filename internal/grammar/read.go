@@ -335,6 +335,7 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		}),
 		"join":     text(&s.Join),
 		"unwrap":   texts(&s.Unwrap),
+		"cannot":   texts(&s.Cannot),
 		"ids":      text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
 		"keys":     text(&s.Keys, "sorted"),
 		"thoughts": text(&s.Thoughts, "content"),

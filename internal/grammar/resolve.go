@@ -54,6 +54,7 @@ func (s *Source) inherit(d *Definition, base *Definition) {
 	})
 	take("join", func() { d.Join = base.Join })
 	take("unwrap", func() { d.Unwrap = base.Unwrap })
+	take("cannot", func() { d.Cannot = base.Cannot })
 	take("ids", func() { d.IDs = base.IDs })
 	take("keys", func() { d.Keys = base.Keys })
 	take("thoughts", func() { d.Thoughts = base.Thoughts })

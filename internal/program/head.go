@@ -466,6 +466,14 @@ func (c *compiler) aborts(h head) (out []string) {
 		}
 	}
 	for i, r := range c.graph.regions {
+		if r.role == grammar.Parameter && h.phase == InValue { // no other parameter: the value is closed
+			for _, closer := range r.closers {
+				add(c.graph.steps[closer].literal)
+				if h.value != nil && h.value.Value.LayoutAfter != "" {
+					add(h.value.Value.LayoutAfter + c.graph.steps[closer].literal)
+				}
+			}
+		}
 		if r.role != grammar.Block && r.role != grammar.Call && r.role != grammar.Message {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 
 	"github.com/parlance-llm/parlance"
@@ -17,13 +18,20 @@ type Generator struct {
 	Tools *parlance.Tools
 }
 
+// hole is a hole in a marker, which is filled with nothing.
+var hole = regexp.MustCompile(`\{\w+\}`)
+
 // NewGenerator makes a generator. markers are texts that it mixes into string values.
 func NewGenerator(seed uint64, markers []string) *Generator {
 	tools, err := parlance.ParseTools([]byte(declared))
 	if err != nil {
 		panic("roundtrip: " + err.Error())
 	}
-	return &Generator{random: rand.New(rand.NewPCG(seed, 1)), markers: markers, Tools: tools}
+	var filled []string
+	for _, marker := range markers {
+		filled = append(filled, hole.ReplaceAllString(marker, ""))
+	}
+	return &Generator{random: rand.New(rand.NewPCG(seed, 1)), markers: filled, Tools: tools}
 }
 
 // declared are tools whose parameters have schemas of every shape that tells values apart.
@@ -94,11 +102,14 @@ func (g *Generator) Call() parlance.Call {
 			members = append(members, quote(parameter[0])+": "+g.value(parameter[1]))
 		}
 	}
-	if g.random.IntN(8) == 0 {
-		members = append(members, `"extra": `+g.value("any"))
+	if g.random.IntN(12) == 0 {
+		members = append(members, quote(undeclared[g.random.IntN(len(undeclared))])+": "+g.value("any"))
 	}
 	return parlance.Call{Name: name, Arguments: "{" + strings.Join(members, ", ") + "}"}
 }
+
+// undeclared are names of arguments that no tool declares; some are more than letters.
+var undeclared = []string{"extra", "extra", "Größe", "a-b", "a.b", "page[size]", "two words", "x=y", "a:b", "<k>", `"q"`, "5", "class", "&", ""}
 
 func quote(text string) string {
 	data, err := json.Marshal(text)
@@ -131,7 +142,10 @@ func (g *Generator) text() string {
 		case 1:
 			if len(g.markers) > 0 {
 				marker := g.markers[g.random.IntN(len(g.markers))]
-				out.WriteString(marker[:1+g.random.IntN(len(marker))])
+				if g.random.IntN(2) == 0 {
+					marker = marker[:1+g.random.IntN(len(marker))]
+				}
+				out.WriteString(marker)
 				break
 			}
 			fallthrough

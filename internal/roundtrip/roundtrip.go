@@ -14,6 +14,7 @@ import (
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/conformance"
 	"github.com/parlance-llm/parlance/render"
+	"github.com/parlance-llm/parlance/vocabulary"
 )
 
 // Trip is a renderer, the name of its format, and the chat-template arguments under which it can write reasoning.
@@ -44,13 +45,24 @@ func first(names []string) string {
 	return names[0]
 }
 
-// NewTrip makes the trip for two parser names, either of which may be "".
+// NewTrip makes the trip for a format and the parser names that lead to it, either of which may be "".
 func NewTrip(format, tool, reasoning string) (Trip, error) {
-	r, err := render.For(tool, reasoning)
+	p, err := parlance.Lookup(tool, reasoning)
 	if err != nil {
 		return Trip{}, err
 	}
-	t := Trip{Format: format, Renderer: r, Calls: tool != "", Thoughts: reasoning != ""}
+	if named, _, _ := p.Definitions(); named != nil && named.Format != format {
+		// A dialect, which only a model's vocabulary chooses.
+		info, _ := parlance.Format(format)
+		added := map[string]int{}
+		for id, token := range info.Tokens {
+			added[token] = id
+		}
+		if p, err = p.Bind(vocabulary.New(format, added)); err != nil {
+			return Trip{}, err
+		}
+	}
+	t := Trip{Format: format, Renderer: render.New(p), Calls: tool != "", Thoughts: reasoning != ""}
 	if !t.Thoughts {
 		return t, nil
 	}
@@ -80,18 +92,23 @@ func (t *Trip) Check(m *parlance.Message, tools *parlance.Tools, splits int, ran
 	if err != nil {
 		return nil, err
 	}
+	return nil, t.read(m, text, request, splits, random)
+}
+
+// read reads a text whole and in random splits, and compares with the message that it stands for.
+func (t *Trip) read(m *parlance.Message, text string, request parlance.Request, splits int, random *rand.Rand) error {
 	parser := t.Renderer.Parser()
 	if difference := t.Difference(m, parser.Parse(text, request, parlance.FinishStop)); difference != "" {
-		return nil, fmt.Errorf("%s: whole: %s\n  text %q", t.Format, difference, text)
+		return fmt.Errorf("%s: whole: %s\n  text %q", t.Format, difference, text)
 	}
 	for range splits {
 		most := 1 + random.IntN(12)
 		got := Stream(parser, request, text, parlance.FinishStop, func() int { return 1 + random.IntN(most) })
 		if difference := t.Difference(m, got); difference != "" {
-			return nil, fmt.Errorf("%s: in random splits: %s\n  text %q", t.Format, difference, text)
+			return fmt.Errorf("%s: in random splits: %s\n  text %q", t.Format, difference, text)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // Stream reads a text in pieces of the sizes, in bytes, that size gives.

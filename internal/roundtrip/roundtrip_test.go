@@ -3,6 +3,7 @@ package roundtrip
 import (
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -11,9 +12,9 @@ import (
 
 // messages is how many messages each format is tried with; PARLANCE_ROUNDS multiplies it.
 func messages() int {
-	n := 150
+	n := 1000
 	if testing.Short() {
-		n = 40
+		n = 100
 	}
 	if rounds, err := strconv.Atoi(os.Getenv("PARLANCE_ROUNDS")); err == nil {
 		n *= rounds
@@ -46,6 +47,18 @@ func TestGeneratedMessages(t *testing.T) {
 					exceptions[string(exception.Reason)]++
 				default:
 					carried++
+				}
+			}
+			for reason := range exceptions {
+				if !slices.Contains(info.Cannot, reason) {
+					t.Errorf("%d messages could not be carried for the reason %q, which the definition's cannot does not list", exceptions[reason], reason)
+				}
+			}
+			if trip.Calls && !testing.Short() {
+				for _, reason := range info.Cannot {
+					if exceptions[reason] == 0 {
+						t.Errorf("the definition's cannot lists %q, and no message showed it", reason)
+					}
 				}
 			}
 			t.Logf("%d carried, exceptions %v", carried, exceptions)

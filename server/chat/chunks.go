@@ -61,7 +61,7 @@ func (c *chunks) send(r rest) error {
 	c.buffer = append(c.buffer, `,"finish_reason":`...)
 	if r.finish != nil {
 		c.buffer = body.Quote(c.buffer, finishReason(r.finish, c.request.ToolChoice))
-		c.buffer = append(append(c.buffer, `,"stop_reason":`...), encode(stopReason(r.finish))...)
+		c.buffer = append(append(c.buffer, `,"stop_reason":`...), encode(r.finish.StopReason())...)
 	} else {
 		c.buffer = append(c.buffer, "null"...)
 	}

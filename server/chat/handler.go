@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/body"
 	"github.com/parlance-llm/parlance/server/generate"
@@ -38,17 +37,16 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer generation.Close()
-	for _, note := range generation.Notes {
-		w.Header().Add("X-Parlance-Warning", note)
-	}
 	head := h.head(req)
 	if req.Stream {
+		generate.Warn(w.Header(), generation)
 		return h.stream(w, req, generation, head)
 	}
 	answers, err := generation.Answers()
 	if err != nil {
 		return err
 	}
+	generate.Warn(w.Header(), generation)
 	w.Header().Set("Content-Type", "application/json")
 	_, err = w.Write(h.whole(req, answers, generation.Usage(), head))
 	return ignore(err)
@@ -66,7 +64,7 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	if err := h.Settings.Limits.Check(&req.Request); err != nil {
 		return nil, err
 	}
-	return req, req.checkOwn()
+	return req, req.sampling.Check()
 }
 
 // ignore forgets that a client has gone.
@@ -112,28 +110,8 @@ func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate
 
 // finishReason is the reason in the interface's words.
 func finishReason(f *generate.Finish, choice generate.ToolChoice) string {
-	switch {
-	case f.Reason != engine.FinishStop:
-		// What an engine gave up, or ended because it went round in circles, was cut off; other words are none of the
-		// interface's (W37).
-		return "length"
-	case f.Calls == 0, choice.Mode == generate.ToolChoiceFunction, f.Cut:
-		return "stop"
+	if f.Incomplete() || f.Calls == 0 || f.Cut || choice.Mode == generate.ToolChoiceFunction {
+		return f.OpenAI()
 	}
 	return "tool_calls"
-}
-
-// stopReason is the stop string or the token that ended a choice, as JSON.
-func stopReason(f *generate.Finish) any {
-	switch {
-	case f.StopString != "":
-		return f.StopString
-	case f.StopToken != nil:
-		return *f.StopToken
-	case f.Reason == engine.FinishRepetition:
-		return "repetition_detected"
-	case f.Reason == engine.FinishAbort:
-		return "abort"
-	}
-	return nil
 }

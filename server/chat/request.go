@@ -8,17 +8,17 @@ import (
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/body"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/sampling"
 )
 
 // Request is a request of this interface: what is generated, and how it is shown.
 type Request struct {
 	generate.Request
 	includeUsage, continuousUsage bool
-	tokenIDs                      bool
 	tokensAsIDs                   bool
 	echo                          string   // shown before the answer
 	allowed                       []string // the names of allowed_tools; nil allows all
-	noTokens, beams               bool
+	sampling                      sampling.Fields
 	role                          string
 }
 
@@ -41,7 +41,11 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 		}
 	}
 	kwargs := r.readFields(o)
-	r.readSampling(o)
+	r.sampling = sampling.Read(o, &r.Request)
+	r.Logprobs = set(o.Bool("logprobs"), false)
+	if top := o.Int("top_logprobs"); top != nil {
+		r.TopLogprobs = int(*top)
+	}
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
@@ -56,7 +60,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 	if h.Settings.ForceUsage && r.Stream {
 		r.includeUsage, r.continuousUsage = true, true
 	}
-	r.tokensAsIDs = r.tokensAsIDs || h.Settings.TokensAsIDs
+	r.tokensAsIDs = r.sampling.TokensAsIDs || h.Settings.TokensAsIDs
 	if h.Settings.ExcludeTools && r.ToolChoice.Mode == generate.ToolChoiceNone {
 		r.Tools = nil
 	}

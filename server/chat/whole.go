@@ -126,7 +126,7 @@ func (h *Handler) whole(r *Request, answers []*generate.Answer, u generate.Usage
 }
 
 func (h *Handler) choice(r *Request, a *generate.Answer) choice {
-	c := choice{Index: a.Choice, FinishReason: finishReason(&a.Finish, r.ToolChoice), StopReason: stopReason(&a.Finish)}
+	c := choice{Index: a.Choice, FinishReason: finishReason(&a.Finish, r.ToolChoice), StopReason: a.Finish.StopReason()}
 	c.Message.Role = r.role
 	h.Settings.setReasoning(&c.Message, a.Reasoning)
 	content := r.echo + a.Content

@@ -203,14 +203,22 @@ func (c *Config) Parser() (*parlance.Parser, error) {
 	return bound, nil
 }
 
+// Folder is the folder of the model's files, "" if the model is only a name.
+func (c *Config) Folder() string {
+	if info, err := os.Stat(c.Model); c.Model == "" || err != nil || !info.IsDir() {
+		return ""
+	}
+	return c.Model
+}
+
 // vocabulary reads the tokenizer's files, if there are any.
 func (c *Config) vocabulary() (*vocabulary.Vocabulary, error) {
 	folder := c.Tokenizer
 	if folder == "" {
-		if info, err := os.Stat(c.Model); err != nil || !info.IsDir() {
-			return nil, nil
-		}
-		folder = c.Model
+		folder = c.Folder()
+	}
+	if folder == "" {
+		return nil, nil
 	}
 	words, err := vocabulary.Load(folder)
 	switch {

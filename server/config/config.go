@@ -71,9 +71,9 @@ type Config struct {
 	// From the environment alone, as in vLLM.
 	EnforceStrict, ResponsesStore bool
 	// ResponsesAddress is where responses are stored (--responses-store), ResponsesRetention how long (--responses-retention).
-	ResponsesAddress   string
-	ResponsesRetention time.Duration
-	MaxStopStrings, MaxChoices    int
+	ResponsesAddress           string
+	ResponsesRetention         time.Duration
+	MaxStopStrings, MaxChoices int
 
 	effortMap any
 	// Warnings are told when the server starts.

@@ -10,6 +10,20 @@ import (
 type counter struct {
 	told   *engine.Usage
 	tokens int // ids, or log probabilities, that have come
+	// before is how many tokens of the answer an earlier request has made, and the later one has as part of its prompt.
+	before int
+}
+
+// thought ends a request that has made a thought, and gives the number of its tokens: those that came, else a guess.
+func (c *counter) thought(text string) int {
+	if c.told != nil {
+		c.before = c.told.CompletionTokens
+	}
+	if c.before = max(c.before, c.tokens); c.before == 0 {
+		c.before = (len(text) + bytesPerToken - 1) / bytesPerToken
+	}
+	c.told, c.tokens = nil, 0
+	return c.before
 }
 
 func (c *counter) add(p engine.Piece) {
@@ -32,6 +46,12 @@ func (c *counter) usage(s *sorter) (u Usage) {
 		u.Completion = c.tokens
 	default:
 		u.Completion, u.Estimated = (s.bytes+bytesPerToken-1)/bytesPerToken, true
+	}
+	if c.before > 0 {
+		u.Completion, u.Prompt, u.Estimated = u.Completion+c.before, max(0, u.Prompt-c.before), true
+		if c.told == nil && c.tokens == 0 {
+			u.Completion -= c.before // the guess is of all the text
+		}
 	}
 	if s.reasoning > 0 && s.bytes > 0 {
 		u.Reasoning = min(u.Completion, max(1, int(math.Round(float64(u.Completion)*float64(s.reasoning)/float64(s.bytes)))))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,9 +16,6 @@ import (
 
 // Generation is an answer that is being made. Next and Close belong to one goroutine.
 type Generation struct {
-	// Notes tell where the constraint is wider than what was asked for.
-	Notes []string
-
 	generator *Generator
 	request   *Request
 	reading   parlance.Request
@@ -33,6 +31,10 @@ type Generation struct {
 	usages  []Usage
 	began   bool
 	started time.Time
+
+	constraint Constraint
+	mutex      sync.Mutex
+	notes      []string
 }
 
 type result struct {
@@ -159,31 +161,45 @@ func (g *Generation) observe(tell func(Observer)) {
 
 // choice makes one choice.
 func (g *Generation) choice(number int) error {
-	stream, err := g.generator.Engine.Generate(g.ctx, g.engine.Choice(number))
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
 	c := &choice{generation: g, number: number, sorter: g.newSorter()}
-	if len(g.engine.Stop) < len(g.request.Stop) {
+	request := g.engine.Choice(number)
+	if len(request.Stop) < len(g.request.Stop) {
 		set, err := stops.Compile(g.request.Stop)
 		if err != nil {
 			return apierror.Invalidf("stop", "%v", err)
 		}
 		c.stops = set.Matcher()
 	}
+	if g.constraint.ThinkFirst {
+		rest, err := c.think(request)
+		if err != nil || rest == nil {
+			return err
+		}
+		request = rest
+	}
+	if g.constraint.Guard != nil {
+		c.guard = g.constraint.Guard()
+	}
+	return c.generate(request)
+}
+
+// generate passes on what the engine writes.
+func (c *choice) generate(request *engine.Request) error {
+	g := c.generation
+	stream, err := g.generator.Engine.Generate(g.ctx, request)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
 	for {
 		piece, err := stream.Next()
 		if errors.Is(err, io.EOF) {
-			return &apierror.Error{Kind: apierror.BadGateway, Message: "The engine's answer broke off", Cause: io.ErrUnexpectedEOF}
+			return errBroken()
 		}
 		if err != nil {
 			return err
 		}
 		step := c.take(piece)
-		if step.Finish != nil {
-			g.observe(func(o Observer) { o.Finished(g.request, *step.Finish, step.Usage) })
-		}
 		if !g.send(result{step: step}) || step.Finish != nil {
 			return nil
 		}
@@ -191,14 +207,34 @@ func (g *Generation) choice(number int) error {
 }
 
 func (g *Generation) newSorter() *sorter {
-	s := &sorter{request: g.request, known: g.reading.Tools.Names(), newID: g.newCallID}
-	s.flagged = func(name, why string) {
-		g.observe(func(o Observer) { o.Flagged(g.request, name, why) })
-	}
-	if parser := g.request.Model.Parser; parser != nil {
-		s.stream = parser.Stream(g.reading)
-	}
+	s := newSorter(g.request, g.reading)
+	s.flagged = g.flag
 	return s
+}
+
+// flag notes that something is not as it should be, once for each reason.
+func (g *Generation) flag(why string) {
+	g.observe(func(o Observer) { o.Flagged(g.request, why) })
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if note := flags[why]; !slices.Contains(g.notes, note) {
+		g.notes = append(g.notes, note)
+	}
+}
+
+// flags are what clients are told of what is not as it should be.
+var flags = map[string]string{
+	"undeclared": "the model called a function that is not declared",
+	"not_named":  "the model called another function than the one that was named",
+	"constraint": "the engine did not hold the model to what was asked for",
+}
+
+// Notes tell what clients should know of the answer so far beside itself: where the constraint is wider than what was
+// asked for, and what the model did that it should not have done.
+func (g *Generation) Notes() []string {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return slices.Clone(g.notes)
 }
 
 // choice is one choice while it is made.
@@ -208,6 +244,7 @@ type choice struct {
 	sorter     *sorter
 	stops      *stops.Matcher // nil: the engine looks for the stop strings
 	counter    counter
+	guard      Guard // nil: nothing is guarded
 }
 
 // take makes a step of a piece.
@@ -234,19 +271,36 @@ func (c *choice) take(p engine.Piece) Step {
 			text += c.stops.Flush()
 		}
 	}
+	c.watch(text, finish)
 	step.Deltas = c.sorter.write(text)
 	if finish.Reason != "" {
-		cut := finish.Reason != engine.FinishStop || finish.StopString != "" && !g.request.Model.isMarker(finish.StopString)
-		step.Deltas = append(step.Deltas, c.sorter.close(cut)...)
-		finish.Calls, finish.Cut = c.sorter.calls, c.sorter.cut
+		step.Deltas = append(step.Deltas, c.sorter.finish(&finish)...)
 		step.Finish = &finish
 	}
 	c.counter.add(p)
 	step.Usage = c.counter.usage(c.sorter)
+	if step.Finish != nil {
+		g.observe(func(o Observer) { o.Finished(g.request, finish, step.Usage) })
+	}
 	if g.request.Stream && len(step.Deltas) > 0 && g.reads() {
 		g.observe(func(o Observer) { o.Invoked(g.request, hasCall(step.Deltas)) })
 	}
 	return step
+}
+
+// watch tells the guard of more text. It is silent after its first word.
+func (c *choice) watch(text string, finish Finish) {
+	if c.guard == nil {
+		return
+	}
+	heeded := c.guard.Write(text)
+	if finish.Reason == engine.FinishStop && finish.StopString == "" {
+		heeded = heeded && c.guard.Whole()
+	}
+	if !heeded {
+		c.generation.flag("constraint")
+		c.guard = nil
+	}
 }
 
 func hasCall(deltas []Delta) bool {

@@ -33,18 +33,39 @@ type Renderer interface {
 	Render(ctx context.Context, r *Request) (engine.Prompt, *engine.Conversation, error)
 }
 
-// Constrainer makes the constraint of a request. It gives nil where the model is free, and notes where a constraint is
-// wider than what was asked for.
+// Constrainer makes the constraint of a request, whose answer is read as reading says.
 type Constrainer interface {
-	Constrain(r *Request, state parlance.PromptState, can engine.Capabilities) (c *engine.Constraint, notes []string, err error)
+	Constrain(r *Request, reading parlance.Request, can engine.Capabilities) (Constraint, error)
+}
+
+// Constraint is what the engine holds the model to.
+type Constraint struct {
+	// Engine is sent to the engine; nil leaves the model free.
+	Engine *engine.Constraint
+	// Notes tell where it is wider than what was asked for.
+	Notes []string
+	// ThinkFirst: the constraint holds from the first token, and a thought is open. The thought is generated in a request
+	// of its own.
+	ThinkFirst bool
+	// Guard reads an answer and tells whether the engine heeded the constraint; nil where nothing can be told.
+	Guard func() Guard
+}
+
+// Guard reads one answer.
+type Guard interface {
+	// Write tells whether the answer can still satisfy the constraint.
+	Write(text string) bool
+	// Whole tells whether it does.
+	Whole() bool
 }
 
 // Observer hears what happens, for metrics and logs. Its methods are called by many goroutines.
 type Observer interface {
 	// Invoked: the parser of tool calls has been asked, of a whole choice or of one step of a stream.
 	Invoked(r *Request, foundCall bool)
-	// Flagged: the model called a function that is not declared (undeclared), or not the one that was named (not_named).
-	Flagged(r *Request, name, why string)
+	// Flagged: the model called a function that is not declared (undeclared), or not the one that was named (not_named),
+	// or it wrote what the constraint forbids (constraint).
+	Flagged(r *Request, why string)
 	// Widened: the constraint is wider than what was asked for.
 	Widened(r *Request, notes []string)
 	// Began: the first piece of the answer has come, after so long.
@@ -80,27 +101,30 @@ func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) 
 	if err := g.check(r); err != nil {
 		return nil, err
 	}
-	prompt, conversation, err := g.Renderer.Render(ctx, r)
+	var conversation *engine.Conversation
+	prompt, err := r.Prompt, error(nil)
+	if prompt == nil {
+		var rendered engine.Prompt
+		rendered, conversation, err = g.Renderer.Render(ctx, r)
+		prompt = &rendered
+	}
 	if err != nil {
 		return nil, FromEngine(err)
 	}
-	reading, err := g.reading(r, prompt)
+	reading, err := g.reading(r, *prompt)
 	if err != nil {
 		return nil, err
 	}
-	request := g.engineRequest(r, prompt, conversation)
-	var state parlance.PromptState
-	if r.Model.Parser != nil {
-		state = r.Model.Parser.PromptState(reading)
-	}
-	constraint, notes, err := g.Constrainer.Constrain(r, state, g.Engine.Capabilities())
+	request := g.engineRequest(r, *prompt, conversation)
+	constraint, err := g.Constrainer.Constrain(r, reading, g.Engine.Capabilities())
 	if err != nil {
 		return nil, FromEngine(err)
 	}
-	request.Constraint = constraint
+	request.Constraint = constraint.Engine
 	generation := newGeneration(ctx, g, r, reading, request)
-	if generation.Notes = notes; len(notes) > 0 {
-		generation.observe(func(o Observer) { o.Widened(r, notes) })
+	generation.constraint = constraint
+	if generation.notes = constraint.Notes; len(constraint.Notes) > 0 {
+		generation.observe(func(o Observer) { o.Widened(r, constraint.Notes) })
 	}
 	generation.run()
 	return generation, nil
@@ -148,29 +172,13 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 		return e
 	}
 	// The parser needs the markers, whatever the request says of special tokens (W44).
-	for _, format := range r.Model.formats() {
+	for _, format := range r.Model.Formats() {
 		e.PreservedTokens = append(e.PreservedTokens, format.Tokens...)
 		if format.SpacesBetweenSpecialTokens != nil {
 			e.SpacesBetweenSpecialTokens = format.SpacesBetweenSpecialTokens
 		}
 	}
 	return e
-}
-
-// EngineRenderer renders by the engine's own route, or leaves it to an engine that takes only conversations.
-type EngineRenderer struct{ Engine engine.Engine }
-
-// Render implements Renderer.
-func (e EngineRenderer) Render(ctx context.Context, r *Request) (engine.Prompt, *engine.Conversation, error) {
-	conversation, err := r.Conversation()
-	if err != nil {
-		return engine.Prompt{}, nil, err
-	}
-	if e.Engine.Capabilities().ChatOnly {
-		return engine.Prompt{}, conversation, nil
-	}
-	prompt, err := e.Engine.ApplyTemplate(ctx, conversation)
-	return prompt, nil, err
 }
 
 // Conversation is the conversation of a request as an engine takes it.
@@ -222,26 +230,4 @@ func FromEngine(err error) error {
 		out.Message = "The engine refused the request"
 	}
 	return out
-}
-
-// Unconstrained leaves the model free, and says so where it should not be.
-type Unconstrained struct{}
-
-// Constrain implements Constrainer.
-func (Unconstrained) Constrain(r *Request, _ parlance.PromptState, can engine.Capabilities) (*engine.Constraint, []string, error) {
-	var notes []string
-	if r.ToolChoice.Forced() {
-		notes = append(notes, "tool_choice "+r.ToolChoice.Mode+" is not enforced: the model is not constrained")
-	}
-	f := r.ResponseFormat
-	if f == nil {
-		return nil, notes, nil
-	}
-	if !can.Takes(f.Dialect) {
-		return nil, nil, apierror.Invalidf(f.Param, "the engine takes no constraint of the kind %s", f.Dialect)
-	}
-	if r.ToolChoice.Mode != ToolChoiceNone {
-		return nil, append(notes, f.Param+" is not enforced beside tools"), nil
-	}
-	return &engine.Constraint{Dialect: f.Dialect, Text: f.Text, Choices: f.Choices}, notes, nil
 }

@@ -32,16 +32,18 @@ func nineAlphanumerics() string {
 	}
 }
 
-// newCallID makes the id of a call that the model gave none: as the definition of the format says, so that the id fits
+// NewCallID makes the id of a call that the model gave none: as the definition of the format says, so that the id fits
 // when the call comes back in a conversation; else any.
-func (g *Generation) newCallID(name string, number int) string {
-	if parser := g.request.Model.Parser; parser != nil {
+func (r *Request) NewCallID(name string, number int) string {
+	if parser := r.Model.Parser; parser != nil {
 		if format, ok := parser.ToolFormat(); ok {
 			switch format.CallIDs {
 			case "9 alphanumerics":
 				return nineAlphanumerics()
+			case "per_message from 1":
+				number++
 			case "per_conversation":
-				number += g.callsBefore()
+				number += r.callsBefore()
 			}
 		}
 		if id, ok := parser.CallID(name, number); ok {
@@ -52,8 +54,8 @@ func (g *Generation) newCallID(name string, number int) string {
 }
 
 // callsBefore counts the calls of the conversation's earlier turns.
-func (g *Generation) callsBefore() (calls int) {
-	for _, message := range g.request.Messages {
+func (r *Request) callsBefore() (calls int) {
+	for _, message := range r.Messages {
 		var m struct {
 			Role  string           `json:"role"`
 			Calls []jsontext.Value `json:"tool_calls"`

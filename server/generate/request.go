@@ -19,6 +19,8 @@ type Request struct {
 	// Model is the model that answers.
 	Model Model
 
+	// Prompt is the prompt itself, in place of a conversation; nil has one rendered.
+	Prompt *engine.Prompt
 	// Messages are the conversation, each a message of the Chat Completions interface as it was written. The other
 	// interfaces translate theirs into these.
 	Messages []jsontext.Value
@@ -68,8 +70,8 @@ func (m *Model) ReadsReasoning() bool { return m.Parser != nil && m.Parser.Reaso
 // ReadsCalls tells whether a tool parser is set.
 func (m *Model) ReadsCalls() bool { return m.Parser != nil && m.Parser.ToolName() != "" }
 
-// formats are the formats of the parser's halves.
-func (m *Model) formats() (formats []parlance.FormatInfo) {
+// Formats are the formats of the parser's halves.
+func (m *Model) Formats() (formats []parlance.FormatInfo) {
 	if m.Parser == nil {
 		return nil
 	}
@@ -86,7 +88,7 @@ func (m *Model) formats() (formats []parlance.FormatInfo) {
 // with markup, and nothing was cut off.
 func (m *Model) isMarker(stop string) bool {
 	stop = strings.TrimSpace(stop)
-	for _, format := range m.formats() {
+	for _, format := range m.Formats() {
 		if slices.Contains(format.Markers, stop) || stop == strings.TrimSpace(format.TurnEnd) {
 			return true
 		}

@@ -13,13 +13,21 @@ type sorter struct {
 	newID   func(name string, number int) string
 	// known are the names of the declared tools; flagged hears of calls that are none of them, or not the one named.
 	known   []string
-	flagged func(name, why string)
+	flagged func(why string)
 
 	calls     int // calls that are passed on
 	cut       bool
 	bytes     int // of the text
 	reasoning int // bytes that became reasoning
 	out       []Delta
+}
+
+func newSorter(r *Request, reading parlance.Request) *sorter {
+	s := &sorter{request: r, known: reading.Tools.Names(), newID: r.NewCallID, flagged: func(string) {}}
+	if parser := r.Model.Parser; parser != nil {
+		s.stream = parser.Stream(reading)
+	}
+	return s
 }
 
 func (s *sorter) write(text string) []Delta {
@@ -34,17 +42,21 @@ func (s *sorter) write(text string) []Delta {
 	return s.take(s.stream.WriteString(text))
 }
 
-// close ends the text; cut tells that it was cut off.
-func (s *sorter) close(cut bool) []Delta {
+// finish ends the text for a reason, and fills in what is known of the calls then.
+//
+// An answer that a stop string ended was cut off there as at a limit (W41), unless the stop string is markup of the format:
+// then the model was about to go on with markup, and only closers are missing.
+func (s *sorter) finish(f *Finish) (deltas []Delta) {
 	s.out = nil
-	if s.stream == nil {
-		return nil
+	if s.stream != nil {
+		reason := parlance.FinishStop
+		if f.Incomplete() || f.StopString != "" && !s.request.Model.isMarker(f.StopString) {
+			reason = parlance.FinishLength
+		}
+		deltas = s.take(s.stream.Close(reason))
 	}
-	reason := parlance.FinishStop
-	if cut {
-		reason = parlance.FinishLength
-	}
-	return s.take(s.stream.Close(reason))
+	f.Calls, f.Cut = s.calls, s.cut
+	return deltas
 }
 
 func (s *sorter) take(deltas []parlance.Delta) []Delta {
@@ -102,8 +114,8 @@ func (s *sorter) text(kind parlance.Kind, text string, call int) {
 func (s *sorter) flag(name string) {
 	switch choice := s.request.ToolChoice; {
 	case choice.Mode == ToolChoiceFunction && name != choice.Name:
-		s.flagged(name, "not_named")
+		s.flagged("not_named")
 	case !slices.Contains(s.known, name):
-		s.flagged(name, "undeclared")
+		s.flagged("undeclared")
 	}
 }

@@ -50,6 +50,31 @@ type Finish struct {
 // Incomplete tells whether the model was cut off before it was done. A stop string is an end that was asked for.
 func (f *Finish) Incomplete() bool { return f.Reason != engine.FinishStop }
 
+// OpenAI is the reason in the words of OpenAI's interfaces, tool calls aside. What an engine gave up, or ended because it
+// went round in circles, was cut off; other words are none of the interfaces' (W37).
+func (f *Finish) OpenAI() string {
+	if f.Incomplete() {
+		return string(engine.FinishLength)
+	}
+	return string(engine.FinishStop)
+}
+
+// StopReason is the stop string or the stop token that ended the choice, or what else did; nil if the model ended by
+// itself, or at a limit.
+func (f *Finish) StopReason() any {
+	switch {
+	case f.StopString != "":
+		return f.StopString
+	case f.StopToken != nil:
+		return *f.StopToken
+	case f.Reason == engine.FinishRepetition:
+		return "repetition_detected"
+	case f.Reason == engine.FinishAbort:
+		return "abort"
+	}
+	return nil
+}
+
 // Usage counts tokens.
 type Usage struct {
 	Prompt, Completion, Cached int

@@ -42,16 +42,18 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer generation.Close()
-	for _, note := range append(request.notes, generation.Notes...) {
-		w.Header().Add("X-Parlance-Warning", note)
+	for _, note := range request.notes {
+		w.Header().Add(generate.WarningHeader, note)
 	}
 	if request.Stream {
+		generate.Warn(w.Header(), generation)
 		return h.stream(w, request, generation)
 	}
 	answers, err := generation.Answers()
 	if err != nil {
 		return err
 	}
+	generate.Warn(w.Header(), generation)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(h.whole(request, answers[0])) // the client has gone if this fails
 	return nil

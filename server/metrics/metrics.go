@@ -32,7 +32,7 @@ func New(stats bool) *Recorder {
 	r.invocations = counter("vllm:tool_call_parser_invocations_total", "How often the parser of tool calls was asked, and whether there was a call.", "model_name", "mode", "outcome", "request_type")
 	r.success = counter("vllm:request_success_total", "Choices that ended, by their reason.", "model_name", "finished_reason")
 	r.tokens = counter("vllm:generation_tokens_total", "Tokens that were generated.", "model_name")
-	r.flagged = counter("parlance_unexpected_tool_calls_total", "Calls of functions that were not declared, or are not the one that was named.", "model_name", "reason")
+	r.flagged = counter("parlance_unexpected_output_total", "What models wrote that they should not have: calls of functions that are not declared, or not the one that was named, or what the constraint forbids.", "model_name", "reason")
 	r.constraints = counter("parlance_constraint_notes_total", "Constraints that are wider than what was asked for.", "model_name")
 	r.answers = counter("parlance_http_requests_total", "HTTP requests that were answered.", "route", "status")
 	r.seconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "parlance_http_request_seconds", Help: "How long requests took.", Buckets: prometheus.ExponentialBuckets(.005, 2.5, 12)}, []string{"route"})
@@ -80,7 +80,7 @@ func (r *Recorder) Invoked(q *generate.Request, foundCall bool) {
 }
 
 // Flagged implements generate.Observer.
-func (r *Recorder) Flagged(q *generate.Request, _, why string) {
+func (r *Recorder) Flagged(q *generate.Request, why string) {
 	r.flagged.WithLabelValues(q.Model.Name, why).Inc()
 }
 

@@ -43,7 +43,7 @@ func (h *Handler) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer generation.Close()
-	for _, note := range append(request.notes, generation.Notes...) {
+	for _, note := range append(request.notes, generation.Notes()...) {
 		w.Header().Add("X-Parlance-Warning", note)
 	}
 	a := &assembler{request: request, object: request.object(inProgress)}

@@ -1,14 +1,25 @@
-package chat
+// Package sampling reads the fields of a request that say how tokens are chosen and when they end, which the interfaces of
+// OpenAI have in common.
+package sampling
 
 import (
 	"strconv"
 
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/body"
+	"github.com/parlance-llm/parlance/server/generate"
 )
 
-// readSampling reads what goes to the engine.
-func (r *Request) readSampling(o *body.Object) {
+// Fields are the fields of one request that Check needs beside those that went into the request.
+type Fields struct {
+	// TokensAsIDs: log probabilities name tokens by their ids.
+	TokensAsIDs bool
+	noTokens    bool // a limit of no tokens was asked for
+	beams       bool
+}
+
+// Read reads the fields into a request. Log probabilities are not among them, since interfaces differ in those.
+func Read(o *body.Object, r *generate.Request) (f Fields) {
 	s := &r.Sampling
 	s.Temperature, s.TopP, s.MinP = o.Float("temperature"), o.Float("top_p"), o.Float("min_p")
 	s.PresencePenalty, s.FrequencyPenalty = o.Float("presence_penalty"), o.Float("frequency_penalty")
@@ -31,19 +42,26 @@ func (r *Request) readSampling(o *body.Object) {
 	s.BadWords = o.Strings("bad_words", false)
 	s.AllowedTokens = o.Ints("allowed_token_ids")
 	r.MaxTokens = set(whole(o.Int("max_completion_tokens")), set(whole(o.Int("max_tokens")), 0))
-	r.noTokens = r.MaxTokens == 0 && (o.Raw("max_completion_tokens") != nil || o.Raw("max_tokens") != nil)
+	f.noTokens = r.MaxTokens == 0 && (o.Raw("max_completion_tokens") != nil || o.Raw("max_tokens") != nil)
 	r.N = set(whole(o.Int("n")), 1)
 	r.Stop = o.Strings("stop", true)
 	r.StopTokens = o.Ints("stop_token_ids")
 	r.IncludeStop = set(o.Bool("include_stop_str_in_output"), false)
 	r.SkipSpecial = o.Bool("skip_special_tokens")
 	r.SpacesBetween = o.Bool("spaces_between_special_tokens")
-	r.Logprobs = set(o.Bool("logprobs"), false)
-	r.TopLogprobs = set(whole(o.Int("top_logprobs")), 0)
 	r.TokenIDs = set(o.Bool("return_token_ids"), false)
-	r.tokensAsIDs = set(o.Bool("return_tokens_as_token_ids"), false)
+	f.TokensAsIDs = set(o.Bool("return_tokens_as_token_ids"), false)
 	r.ThinkingBudget = whole(o.Int("thinking_token_budget"))
-	r.beams = set(o.Bool("use_beam_search"), false)
+	f.beams = set(o.Bool("use_beam_search"), false)
+	return f
+}
+
+// set is a value, or what holds where there is none.
+func set[T any](value *T, otherwise T) T {
+	if value == nil {
+		return otherwise
+	}
+	return *value
 }
 
 func whole(n *int64) *int {
@@ -54,12 +72,12 @@ func whole(n *int64) *int {
 	return &m
 }
 
-// checkOwn checks what only this interface has.
-func (r *Request) checkOwn() error {
+// Check checks what generate.Limits does not, since it is not in the request.
+func (f Fields) Check() error {
 	switch {
-	case r.beams:
+	case f.beams:
 		return apierror.Invalidf("use_beam_search", "beam search is not available: engines give it no stream to read")
-	case r.noTokens:
+	case f.noTokens:
 		return apierror.Invalidf("max_tokens", "max_tokens must be at least 1, got 0.")
 	}
 	return nil
