@@ -18,7 +18,6 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/http"
-	"os"
 	"sync/atomic"
 
 	"github.com/parlance-llm/parlance"
@@ -68,7 +67,7 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	}
 	e, err := openEngine(c, logger)
 	if err != nil {
-		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
+		return nil, err
 	}
 	renderer, err := prompt.New(prompt.Options{
 		Engine: e, Template: c.ChatTemplate, Folder: c.Folder(), ContentFormat: c.ChatTemplateContent, Lenient: c.LenientTemplate, Logger: logger,
@@ -95,20 +94,6 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	}
 	s.routes(parser)
 	return s, nil
-}
-
-func openEngine(c *config.Config, logger *slog.Logger) (engine.Engine, error) {
-	o := engine.Options{
-		URL: c.EngineURL, APIKey: c.EngineAPIKey, Model: c.EngineModel, ConnectTimeout: c.EngineConnectTimeout,
-		FirstPieceTimeout: c.EngineFirstTimeout, PieceTimeout: c.EngineTimeout, Retries: c.EngineRetries, ReplaySpeed: c.ReplaySpeed, Logger: logger,
-	}
-	if o.Retries == 0 {
-		o.Retries = -1
-	}
-	if c.Replay != "" {
-		o.Recordings = os.DirFS(c.Replay)
-	}
-	return engine.Open(c.Engine, o)
 }
 
 // settings are the Chat Completions interface's.
