@@ -67,13 +67,17 @@ func serverSentEvents(r io.Reader) func() ([]byte, error) {
 				joined = joined[:0]
 				continue
 			}
-			// llama.cpp has written errors in a field of that name.
 			field, value, _ := bytes.Cut(line, []byte(":"))
-			if name := string(field); name == "data" || name == "error" {
+			value = bytes.TrimPrefix(value, []byte(" "))
+			switch string(field) {
+			case "data":
 				if len(joined) > 0 {
 					joined = append(joined, '\n')
 				}
-				joined = append(joined, bytes.TrimPrefix(value, []byte(" "))...)
+				joined = append(joined, value...)
+			case "error":
+				// llama.cpp has written errors in a field of that name.
+				joined = append(append(append(joined, `{"error":`...), value...), '}')
 			}
 		}
 	}

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -250,7 +252,11 @@ func (e llamacpp) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, e
 		body["model"] = model
 	}
 	if len(c.Tools) > 0 && string(c.Tools) != "null" {
-		body["tools"] = c.Tools
+		tools, err := withoutNulls(c.Tools)
+		if err != nil {
+			return Prompt{}, &Error{Kind: Refused, Engine: e.engine, Op: op, Param: "tools", Message: "tools: expected an array of tools: " + err.Error(), Err: err}
+		}
+		body["tools"] = tools
 	}
 	c.templateFields(body)
 	if !c.ContinueFinalMessage && endsWithAssistant(c.Messages) {
@@ -266,6 +272,64 @@ func (e llamacpp) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, e
 		return Prompt{}, err
 	}
 	return Prompt{Text: answer.Prompt}, nil
+}
+
+// withoutNulls leaves out of tools what is null, such as the description of a function that has none: the server takes only
+// texts there. All else stands as it was, and in its order.
+func withoutNulls(tools jsontext.Value) ([]jsontext.Value, error) {
+	var list []jsontext.Value
+	if err := json.Unmarshal(tools, &list); err != nil {
+		return nil, err
+	}
+	for i, tool := range list {
+		var err error
+		if list[i], err = membersNotNull(tool, "function"); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// membersNotNull is an object without its members that are null, and without those of the member inner that are.
+func membersNotNull(object jsontext.Value, inner string) (jsontext.Value, error) {
+	if object.Kind() != '{' {
+		return object, nil
+	}
+	in := jsontext.NewDecoder(bytes.NewReader(object))
+	var buffer bytes.Buffer
+	out := jsontext.NewEncoder(&buffer)
+	if _, err := in.ReadToken(); err != nil {
+		return nil, err
+	}
+	if err := out.WriteToken(jsontext.BeginObject); err != nil {
+		return nil, err
+	}
+	for in.PeekKind() == '"' {
+		name, err := in.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := name.String()
+		value, err := in.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		if value.Kind() == 'n' {
+			continue
+		}
+		if key == inner {
+			if value, err = membersNotNull(value, ""); err != nil {
+				return nil, err
+			}
+		}
+		if err := errors.Join(out.WriteToken(jsontext.String(key)), out.WriteValue(value)); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.WriteToken(jsontext.EndObject); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(buffer.Bytes()), nil
 }
 
 func endsWithAssistant(messages jsontext.Value) bool {

@@ -18,7 +18,6 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/http"
-	"os"
 	"sync/atomic"
 
 	"github.com/parlance-llm/parlance"
@@ -33,6 +32,8 @@ import (
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
 	"github.com/parlance-llm/parlance/server/prompt"
+	"github.com/parlance-llm/parlance/server/responses"
+	"github.com/parlance-llm/parlance/server/store"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -43,6 +44,8 @@ type Server struct {
 	models    *models.Registry
 	generator *generate.Generator
 	metrics   *metrics.Recorder
+	store     store.Store // nil: responses are not stored
+	responses *responses.Handler
 	mux       *http.ServeMux
 	keys      [][sha256.Size]byte
 	streams   chan struct{} // nil: no limit
@@ -64,7 +67,7 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	}
 	e, err := openEngine(c, logger)
 	if err != nil {
-		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
+		return nil, err
 	}
 	renderer, err := prompt.New(prompt.Options{
 		Engine: e, Template: c.ChatTemplate, Folder: c.Folder(), ContentFormat: c.ChatTemplateContent, Lenient: c.LenientTemplate, Logger: logger,
@@ -86,22 +89,11 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if c.MaxStreams > 0 {
 		s.streams = make(chan struct{}, c.MaxStreams)
 	}
+	if s.store, err = c.OpenStore(); err != nil {
+		return nil, err
+	}
 	s.routes(parser)
 	return s, nil
-}
-
-func openEngine(c *config.Config, logger *slog.Logger) (engine.Engine, error) {
-	o := engine.Options{
-		URL: c.EngineURL, APIKey: c.EngineAPIKey, Model: c.EngineModel, ConnectTimeout: c.EngineConnectTimeout,
-		FirstPieceTimeout: c.EngineFirstTimeout, PieceTimeout: c.EngineTimeout, Retries: c.EngineRetries, ReplaySpeed: c.ReplaySpeed, Logger: logger,
-	}
-	if o.Retries == 0 {
-		o.Retries = -1
-	}
-	if c.Replay != "" {
-		o.Recordings = os.DirFS(c.Replay)
-	}
-	return engine.Open(c.Engine, o)
 }
 
 // settings are the Chat Completions interface's.
@@ -114,6 +106,12 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 		Limits:    s.limits(),
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
 	}
+}
+
+// responsesSettings are the Responses interface's.
+func (s *Server) responsesSettings() responses.Settings {
+	c := s.config
+	return responses.Settings{Defaults: s.defaults(), Limits: s.limits(), BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout}
 }
 
 // messagesSettings are the Messages interface's.

@@ -54,7 +54,7 @@ func readExamples(cases fs.FS) (examples []example, err error) {
 			if err := json.Unmarshal(value, &e); err != nil {
 				continue // a case of another kind
 			}
-			if e.Text == "" || e.ToolChoice != nil || e.FinishReason != "" || e.IncludeReasoning != nil || e.WantStream != nil || e.ResponseTemplate != nil {
+			if e.Text == "" || e.ToolChoice != nil || e.FinishReason != "" || e.IncludeReasoning != nil || e.WantStream != nil {
 				continue
 			}
 			if ok, err := e.sort(sets); err != nil {
@@ -80,7 +80,13 @@ func decode(files fs.FS, name string, into any) error {
 
 // sort reads the text of an example; ok is false if its parsers are not there.
 func (e *example) sort(sets map[string]jsontext.Value) (ok bool, err error) {
-	p, err := parlance.Lookup(e.ToolParser, e.ReasoningParser)
+	var template *parlance.ResponseTemplate
+	if e.ResponseTemplate != nil {
+		if template, err = parlance.ParseResponseTemplate(e.ResponseTemplate); err != nil {
+			return false, nil
+		}
+	}
+	p, err := parlance.LookupTemplate(e.ToolParser, e.ReasoningParser, template)
 	if err != nil {
 		return false, nil
 	}
@@ -164,6 +170,14 @@ func (e *example) write(out *strings.Builder) error {
 	}
 	if e.ReasoningParser != "" {
 		flags = append(flags, "--reasoning-parser "+e.ReasoningParser)
+	}
+	if e.ResponseTemplate != nil {
+		template := e.ResponseTemplate.Clone()
+		if err := template.Indent(jsontext.WithIndent("  ")); err != nil {
+			return err
+		}
+		out.WriteString("\nThe template of its checkpoint is\n\n")
+		fence(out, "json", string(template))
 	}
 	fmt.Fprintf(out, "\nand with %s that is\n\n", code(strings.Join(flags, " ")))
 	message, err := messageJSON(e.message)

@@ -87,6 +87,11 @@ func page(f *parlance.FormatInfo, examples []example) (string, error) {
 	if err := e.write(&out); err != nil {
 		return "", err
 	}
+	if f.ResponseTemplate {
+		out.WriteString("\n## Grammar\n\nThe grammar comes with the checkpoint; see [response templates](../response-templates.md).\n")
+		fmt.Fprintf(&out, generated, f.Name+".yaml")
+		return out.String(), nil
+	}
 	out.WriteString("\n## Grammar\n\nHow a well-formed turn looks, in [the notation](../notation.md). What happens to all others is the same for every\nformat and is told [there](../notation.md#the-law) too.\n\n")
 	fence(&out, "", f.WholeGrammar)
 	respelled(&out, f)
