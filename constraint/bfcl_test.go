@@ -26,7 +26,7 @@ func TestBFCL(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	names := parlance.ToolNames()
+	names := toolNames(t)
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 16<<20)
 	sets, unwritable, noted := 0, 0, 0

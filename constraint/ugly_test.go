@@ -23,7 +23,7 @@ const mostUgly = 245
 // For schemas of growing ugliness, texts of the constraint are read as what they mean, and what is read satisfies the
 // schema as another validator has it. Every schema is tried in several formats, every format with many schemas.
 func TestUglySchemas(t *testing.T) {
-	names := parlance.ToolNames()
+	names := toolNames(t)
 	for part := range 7 {
 		t.Run(fmt.Sprint("level ", part), func(t *testing.T) {
 			t.Parallel()

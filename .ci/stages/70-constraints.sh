@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 python3 -m venv "$work/venv"
-pip() { "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$@"; }
+pip() { "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$@" 2>"$work/pip" || { cat "$work/pip" >&2; return 1; }; }
 # xgrammar and bfcl-eval name torch and much else that neither compiling nor the data needs.
 pip --no-deps xgrammar==0.2.8 'llguidance>=1.7,<1.8' bfcl-eval==2026.3.23
 pip apache-tvm-ffi 'numpy<3' pydantic typing-extensions

@@ -57,7 +57,12 @@ func main() {
 	formats := flag.String("formats", "", "the tool parsers, all if empty")
 	choices := flag.String("choices", "required,auto", "the tool choices")
 	flag.Parse()
-	f.choices, f.files, f.formats = strings.Split(*choices, ","), flag.Args(), parlance.ToolNames()
+	f.choices, f.files = strings.Split(*choices, ","), flag.Args()
+	for _, name := range parlance.ToolNames() {
+		if info, ok := parlance.Format(name); !ok || !info.ResponseTemplate {
+			f.formats = append(f.formats, name)
+		}
+	}
 	if *formats != "" {
 		f.formats = strings.Split(*formats, ",")
 	}
