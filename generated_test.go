@@ -1,7 +1,6 @@
 package parlance_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/parlance-llm/parlance/internal/formatpages"
@@ -13,7 +12,7 @@ import (
 
 // TestFormatPagesAreCurrent holds that docs/formats is what the definitions say.
 func TestFormatPagesAreCurrent(t *testing.T) {
-	made, err := formatpages.Pages(os.DirFS("conformance/cases"))
+	made, err := formatpages.Pages()
 	if err != nil {
 		t.Fatal(err)
 	}

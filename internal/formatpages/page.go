@@ -4,7 +4,6 @@ package formatpages
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,17 +12,12 @@ import (
 	"github.com/parlance-llm/parlance"
 )
 
-// Pages makes the pages, by the names of their files: one for each format, and README.md, the table of all. cases holds
-// the case files that the worked examples are taken from.
-func Pages(cases fs.FS) (map[string]string, error) {
-	examples, err := readExamples(cases)
-	if err != nil {
-		return nil, err
-	}
+// Pages makes the pages, by the names of their files: one for each format, and README.md, the table of all.
+func Pages() (map[string]string, error) {
 	formats := parlance.Formats()
 	pages := map[string]string{"README.md": table(formats)}
 	for i := range formats {
-		page, err := page(&formats[i], examples)
+		page, err := page(&formats[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", formats[i].Name, err)
 		}
@@ -71,7 +65,7 @@ func some(names []string) string {
 	return codes(names)
 }
 
-func page(f *parlance.FormatInfo, examples []example) (string, error) {
+func page(f *parlance.FormatInfo) (string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n\n%s.\n\n", f.Name, escape(f.Title))
 	if f.Extends != "" {
@@ -80,9 +74,9 @@ func page(f *parlance.FormatInfo, examples []example) (string, error) {
 	for _, fact := range Facts(f) {
 		fmt.Fprintf(&out, "- **%s:** %s\n", fact.Name, escape(fact.Text))
 	}
-	e, ok := choose(f, examples)
-	if !ok {
-		return "", fmt.Errorf("no case shows the format")
+	e, err := newExample(f)
+	if err != nil {
+		return "", err
 	}
 	if err := e.write(&out); err != nil {
 		return "", err
