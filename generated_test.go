@@ -1,6 +1,7 @@
 package parlance_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/parlance-llm/parlance/internal/formatpages"
@@ -12,7 +13,7 @@ import (
 
 // TestFormatPagesAreCurrent holds that docs/formats is what the definitions say.
 func TestFormatPagesAreCurrent(t *testing.T) {
-	made, err := formatpages.Pages()
+	made, err := formatpages.Pages(os.DirFS("conformance/cases"))
 	if err != nil {
 		t.Fatal(err)
 	}

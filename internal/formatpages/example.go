@@ -35,8 +35,10 @@ func message(reasoning, content, call bool) *parlance.Message {
 // example is the message as the models of a format write it, and as it is read.
 type example struct {
 	flags string
-	text  string
-	read  *parlance.Message
+	// prompt is the end of the prompt, where it matters; template the response template, where the format has one.
+	prompt, template string
+	text             string
+	read             *parlance.Message
 }
 
 // newExample has the renderer write as much of the message as the format can carry, and the parser read it.
@@ -134,7 +136,16 @@ func flags(p *parlance.Parser) string {
 
 // write writes the example: what the model writes, and what it becomes.
 func (e *example) write(out *strings.Builder) error {
-	out.WriteString("\n## Example\n\nThe model writes\n\n")
+	out.WriteString("\n## Example\n\n")
+	if e.template != "" {
+		out.WriteString("The template of the checkpoint is\n\n")
+		fence(out, "json", e.template)
+		out.WriteString("\n")
+	}
+	if e.prompt != "" {
+		fmt.Fprintf(out, "The prompt ends in %s. ", code(e.prompt))
+	}
+	out.WriteString("The model writes\n\n")
 	fence(out, "", e.text)
 	fmt.Fprintf(out, "\nand with `%s` that is\n\n", e.flags)
 	shown, err := messageJSON(e.read)

@@ -179,7 +179,11 @@ func (c *Config) Parser() (*parlance.Parser, error) {
 	if c.ToolParser == "" && c.ReasoningParser == "" {
 		return nil, nil
 	}
-	parser, err := parlance.Lookup(c.ToolParser, c.ReasoningParser)
+	template, err := c.responseTemplate()
+	if err != nil {
+		return nil, errorf(typeError, "%v", err)
+	}
+	parser, err := parlance.LookupTemplate(c.ToolParser, c.ReasoningParser, template)
 	if err != nil {
 		return nil, errorf(typeError, "%v", err)
 	}
@@ -211,12 +215,29 @@ func (c *Config) Folder() string {
 	return c.Model
 }
 
+// tokenizerFolder is where the tokenizer's files are, "" if there are none.
+func (c *Config) tokenizerFolder() string {
+	if c.Tokenizer != "" {
+		return c.Tokenizer
+	}
+	return c.Folder()
+}
+
+// responseTemplate reads the response template of the tokenizer, if a parser may need it and there is one.
+func (c *Config) responseTemplate() (*parlance.ResponseTemplate, error) {
+	folder := c.tokenizerFolder()
+	needed := slices.ContainsFunc(parlance.Formats(), func(f parlance.FormatInfo) bool {
+		return f.ResponseTemplate && (slices.Contains(f.ToolNames, c.ToolParser) || slices.Contains(f.ReasoningNames, c.ReasoningParser))
+	})
+	if folder == "" || !needed {
+		return nil, nil
+	}
+	return parlance.LoadResponseTemplate(folder)
+}
+
 // vocabulary reads the tokenizer's files, if there are any.
 func (c *Config) vocabulary() (*vocabulary.Vocabulary, error) {
-	folder := c.Tokenizer
-	if folder == "" {
-		folder = c.Folder()
-	}
+	folder := c.tokenizerFolder()
 	if folder == "" {
 		return nil, nil
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	made, err := formatpages.Pages()
+	made, err := formatpages.Pages(os.DirFS("conformance/cases"))
 	if err == nil {
 		err = pages.Write("docs/formats", made)
 	}
