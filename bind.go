@@ -46,18 +46,12 @@ type bound struct {
 //
 // The error is a *VocabularyError if the vocabulary lacks a marker that the format needs.
 func (p *Parser) Bind(v *vocabulary.Vocabulary) (*Parser, error) {
-	out := &Parser{library: p.library, tool: p.tool, reasoning: p.reasoning, programs: map[variant]*program.Program{}}
+	out := &Parser{library: p.library, tool: p.tool, reasoning: p.reasoning, template: p.template, programs: map[variant]*program.Program{}}
 	var err error
-	if p.toolHalf != nil {
-		if out.toolHalf, err = p.choose(grammar.ToolHalf, p.tool, v); err != nil {
-			return nil, err
-		}
-	}
-	if p.reasoningHalf != nil {
-		if out.reasoningHalf, err = p.choose(grammar.ReasoningHalf, p.reasoning, v); err != nil {
-			return nil, err
-		}
-		out.name = out.reasoningHalf.ReasoningName(p.reasoning)
+	if p.template != nil { // it came with the vocabulary
+		out.toolHalf, out.reasoningHalf, out.name = p.toolHalf, p.reasoningHalf, p.name
+	} else if err = out.chooseHalves(p, v); err != nil {
+		return nil, err
 	}
 	if err := out.settle(); err != nil {
 		return nil, err
@@ -72,7 +66,7 @@ func (p *Parser) Bind(v *vocabulary.Vocabulary) (*Parser, error) {
 				missing = append(missing, marker)
 			}
 		}
-		for _, marker := range d.Tokens {
+		for _, marker := range markerTokens(d, v) {
 			marker = out.filled(marker, b.suffix)
 			if id, ok := v.ID(marker); ok && !slices.Contains(b.tokens, marker) {
 				b.numbers[id] = len(b.tokens)
@@ -85,6 +79,38 @@ func (p *Parser) Bind(v *vocabulary.Vocabulary) (*Parser, error) {
 	}
 	_, err = out.program(variant{holes: b.suffix, tokens: true})
 	return out, err
+}
+
+// chooseHalves finds the definitions of a parser's halves once more, for a vocabulary.
+func (p *Parser) chooseHalves(from *Parser, v *vocabulary.Vocabulary) (err error) {
+	if from.toolHalf != nil {
+		if p.toolHalf, err = from.choose(grammar.ToolHalf, from.tool, v); err != nil {
+			return err
+		}
+	}
+	if from.reasoningHalf != nil {
+		if p.reasoningHalf, err = from.choose(grammar.ReasoningHalf, from.reasoning, v); err != nil {
+			return err
+		}
+		p.name = p.reasoningHalf.ReasoningName(from.reasoning)
+	}
+	return nil
+}
+
+// markerTokens are the markers of a definition, or parts of them, that may be tokens. A grammar that came at run time
+// knows of none; there they are the added tokens of the vocabulary that occur in its markers.
+func markerTokens(d *grammar.Definition, v *vocabulary.Vocabulary) []string {
+	if d.From == "" {
+		return d.Tokens
+	}
+	var out []string
+	all := markers(d)
+	for _, token := range v.Added() {
+		if slices.ContainsFunc(all, func(marker string) bool { return strings.Contains(marker, token) }) {
+			out = append(out, token)
+		}
+	}
+	return out
 }
 
 // Vocabulary is the vocabulary the parser is bound to, or nil.

@@ -57,10 +57,10 @@ func samples(wanted func(tool, reasoning string) bool) []sample {
 		}
 		read(file, &cases)
 		for _, c := range cases {
-			if c.Template != nil || c.Tokens != nil || !wanted(c.Tool, c.Reasoning) {
+			if c.Tokens != nil || !wanted(c.Tool, c.Reasoning) {
 				continue
 			}
-			p, err := Lookup(c.Tool, c.Reasoning)
+			p, err := lookUp(c.Tool, c.Reasoning, c.Template)
 			if err != nil {
 				panic(err)
 			}
@@ -81,6 +81,25 @@ func samples(wanted func(tool, reasoning string) bool) []sample {
 		}
 	}
 	return out
+}
+
+// templates are the response templates of the cases, by their text.
+var templates sync.Map
+
+// lookUp is Lookup, or LookupTemplate where there is a template.
+func lookUp(tool, reasoning string, template json.RawMessage) (*Parser, error) {
+	if template == nil {
+		return Lookup(tool, reasoning)
+	}
+	kept, ok := templates.Load(string(template))
+	if !ok {
+		t, err := ParseResponseTemplate(template)
+		if err != nil {
+			return nil, err
+		}
+		kept, _ = templates.LoadOrStore(string(template), t)
+	}
+	return LookupTemplate(tool, reasoning, kept.(*ResponseTemplate))
 }
 
 func read(file string, into any) {

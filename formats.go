@@ -53,6 +53,8 @@ type FormatInfo struct {
 	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message", "per_message from 1" or
 	// "9 alphanumerics".
 	CallIDs string `json:"call_ids,omitzero"`
+	// ResponseTemplate: the grammar comes with the checkpoint, as a response template; see LookupTemplate.
+	ResponseTemplate bool `json:"response_template,omitzero"`
 	// Alone: the format reads the whole output itself, whichever parser is named for its other half.
 	Alone bool `json:"alone,omitzero"`
 	// Slow is why the format may be slower than others, where it may.
@@ -126,7 +128,7 @@ func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
 		Grammar: strings.TrimRight(source.Grammar(), "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
 		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
-		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, Slow: d.Slow,
+		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, ResponseTemplate: d.From != "", Slow: d.Slow,
 		Cannot: some(d.Cannot),
 		Notes:  some(d.Notes),
 		Detect: DetectInfo{Template: some(d.Detect.Template), Vocabulary: some(d.Detect.Vocabulary), Not: some(d.Detect.Not)},

@@ -7,6 +7,7 @@ import "testing"
 // fuzzed are the formats that have a target.
 var fuzzed = []string{
 	"apertus",
+	"beam",
 	"cohere_command3",
 	"cohere_command4",
 	"deepseek_r1",
@@ -26,6 +27,7 @@ var fuzzed = []string{
 	"granite4",
 	"granite_thinking",
 	"hermes",
+	"hf",
 	"hunyuan_a13b",
 	"hy_v3",
 	"hy_v4",
@@ -67,6 +69,7 @@ var fuzzed = []string{
 }
 
 func FuzzApertus(f *testing.F)         { fuzz(f, "apertus") }
+func FuzzBeam(f *testing.F)            { fuzz(f, "beam") }
 func FuzzCohereCommand3(f *testing.F)  { fuzz(f, "cohere_command3") }
 func FuzzCohereCommand4(f *testing.F)  { fuzz(f, "cohere_command4") }
 func FuzzDeepseekR1(f *testing.F)      { fuzz(f, "deepseek_r1") }
@@ -86,6 +89,7 @@ func FuzzGranite20bFc(f *testing.F)    { fuzz(f, "granite-20b-fc") }
 func FuzzGranite4(f *testing.F)        { fuzz(f, "granite4") }
 func FuzzGraniteThinking(f *testing.F) { fuzz(f, "granite_thinking") }
 func FuzzHermes(f *testing.F)          { fuzz(f, "hermes") }
+func FuzzHf(f *testing.F)              { fuzz(f, "hf") }
 func FuzzHunyuanA13b(f *testing.F)     { fuzz(f, "hunyuan_a13b") }
 func FuzzHyV3(f *testing.F)            { fuzz(f, "hy_v3") }
 func FuzzHyV4(f *testing.F)            { fuzz(f, "hy_v4") }

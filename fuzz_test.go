@@ -21,12 +21,13 @@ func fuzz(f *testing.F, format string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	parsers := parsersOf(f, d)
+	seeds := samples(func(tool, reasoning string) bool {
+		return slices.Contains(d.Tool, tool) || slices.ContainsFunc(d.Reasoning, func(n grammar.ReasoningName) bool { return n.Name == reasoning })
+	})
+	parsers := parsersOf(f, d, seeds)
 	markers := parsers[len(parsers)-1].markersFor(&Request{})
 	mode := byte(0)
-	for _, s := range samples(func(tool, reasoning string) bool {
-		return slices.Contains(d.Tool, tool) || slices.ContainsFunc(d.Reasoning, func(n grammar.ReasoningName) bool { return n.Name == reasoning })
-	}) {
+	for _, s := range seeds {
 		f.Add([]byte(withMarkers(s.text, markers)), int64(len(s.text)), mode)
 		mode++
 	}
@@ -42,7 +43,7 @@ func fuzz(f *testing.F, format string) {
 		if len(data) > 4096 {
 			t.Skip()
 		}
-		s := sample{id: format, parser: parsers[int(mode>>4)%len(parsers)], reason: FinishStop}
+		s := sample{id: format, parser: parsers[(int(mode>>4)+int(seed&0xFF))%len(parsers)], reason: FinishStop}
 		if mode&1 != 0 {
 			s.reason = FinishLength
 		}
@@ -61,8 +62,17 @@ func fuzz(f *testing.F, format string) {
 	})
 }
 
-// parsersOf are the ways in which a definition is used: either half alone, and both.
-func parsersOf(t testing.TB, d *grammar.Definition) (out []*Parser) {
+// parsersOf are the ways in which a definition is used: either half alone, and both; of a format that reads templates
+// those of its samples.
+func parsersOf(t testing.TB, d *grammar.Definition, seeds []sample) (out []*Parser) {
+	if d.From != "" {
+		for _, s := range seeds {
+			if !slices.Contains(out, s.parser) {
+				out = append(out, s.parser)
+			}
+		}
+		return out
+	}
 	tools, reasonings := append([]string{""}, d.Tool...), []string{""}
 	for _, name := range d.Reasoning {
 		reasonings = append(reasonings, name.Name)

@@ -132,7 +132,7 @@ func TestManyGoroutines(t *testing.T) {
 			for i := range all {
 				i := (i + worker*100) % len(all)
 				s := all[i]
-				p := must(Lookup(s.parser.tool, s.parser.reasoning))
+				p := must(LookupTemplate(s.parser.tool, s.parser.reasoning, s.parser.template))
 				if got := p.Parse(s.text, s.request, s.reason); !same(got, want[i]) {
 					t.Errorf("%s: %s\n alone: %s", s.id, describe(got), describe(want[i]))
 					return

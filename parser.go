@@ -16,7 +16,8 @@ type Parser struct {
 	tool, reasoning         string
 	toolHalf, reasoningHalf *grammar.Definition
 	name                    *grammar.ReasoningName
-	bound                   *bound // nil if nothing is known of a vocabulary
+	bound                   *bound            // nil if nothing is known of a vocabulary
+	template                *ResponseTemplate // nil if the grammar is not one's
 
 	mutex    sync.Mutex
 	programs map[variant]*program.Program
@@ -32,8 +33,14 @@ type variant struct {
 }
 
 func newParser(o *lookup) (*Parser, error) {
-	p := &Parser{library: o.library, tool: o.tool, reasoning: o.reasoning, programs: map[variant]*program.Program{}}
-	var err error
+	p := &Parser{library: o.library, tool: o.tool, reasoning: o.reasoning, template: o.template, programs: map[variant]*program.Program{}}
+	reads, err := o.readsTemplate()
+	if err != nil {
+		return nil, err
+	}
+	if !reads {
+		p.template = nil
+	}
 	if o.tool != "" {
 		if p.toolHalf, err = o.find(grammar.ToolHalf, o.tool); err != nil {
 			return nil, err
@@ -45,11 +52,34 @@ func newParser(o *lookup) (*Parser, error) {
 		}
 		p.name = p.reasoningHalf.ReasoningName(o.reasoning)
 	}
+	if err := p.instantiate(o); err != nil {
+		return nil, err
+	}
 	if err := p.settle(); err != nil {
 		return nil, err
 	}
-	_, err = p.program(variant{})
+	if _, err = p.program(variant{}); err != nil && p.template != nil {
+		err = &TemplateError{Err: err}
+	}
 	return p, err
+}
+
+// instantiate gives the halves their grammar, if that comes from a template.
+func (p *Parser) instantiate(o *lookup) (err error) {
+	if p.toolHalf != nil {
+		if p.toolHalf, err = o.instantiate(p.toolHalf); err != nil {
+			return err
+		}
+	}
+	if p.reasoningHalf == nil {
+		return nil
+	}
+	if p.template != nil && p.toolHalf != nil { // the same template
+		p.reasoningHalf = p.toolHalf
+		return nil
+	}
+	p.reasoningHalf, err = o.instantiate(p.reasoningHalf)
+	return err
 }
 
 // settle gives both halves to a format that always reads the whole output itself, if one half was chosen of it and the
@@ -71,11 +101,19 @@ func (p *Parser) settle() error {
 	return nil
 }
 
-// CombinationError says that two parsers cannot be used together, since each reads the whole output itself.
-type CombinationError struct{ Tool, Reasoning string }
+// CombinationError says that two parsers cannot be used together.
+type CombinationError struct {
+	Tool, Reasoning string
+	// Template: one of them reads a response template, which both halves come from.
+	Template bool
+}
 
 func (e *CombinationError) Error() string {
-	return fmt.Sprintf("--reasoning-parser %s and --tool-call-parser %s cannot be combined: each reads the whole output itself", e.Reasoning, e.Tool)
+	why := "each reads the whole output itself"
+	if e.Template {
+		why = "both halves of a response template come from the one template"
+	}
+	return fmt.Sprintf("--reasoning-parser %s and --tool-call-parser %s cannot be combined: %s", e.Reasoning, e.Tool, why)
 }
 
 // ToolName is the tool-parser name the parser was looked up with.

@@ -51,6 +51,14 @@ func (p *Parser) PromptState(r Request) PromptState {
 	return state
 }
 
+// turn gives the place in a prompt where the turn begins: behind the last turn boundary, of a template too.
+func (p *Parser) turn(prompt string, compiled *program.Program, real func(at int, boundary string) bool) int {
+	if p.template == nil {
+		return p.library.Turn(prompt, compiled.MessageOpener, real)
+	}
+	return max(p.library.Turn(prompt, "", real), p.template.template.Begin(prompt))
+}
+
 // prompt gives the part of a request's prompt that belongs to the turn. tokens tells whether markers that are tokens of
 // the vocabulary count only as such.
 func (p *Parser) prompt(r *Request, compiled *program.Program, tokens bool) []machine.Piece {
@@ -58,7 +66,7 @@ func (p *Parser) prompt(r *Request, compiled *program.Program, tokens bool) []ma
 		if r.Prompt == "" {
 			return nil
 		}
-		text := r.Prompt[p.library.Turn(r.Prompt, compiled.MessageOpener, nil):]
+		text := r.Prompt[p.turn(r.Prompt, compiled, nil):]
 		if !tokens {
 			return []machine.Piece{ordinary(text)}
 		}
@@ -70,7 +78,7 @@ func (p *Parser) prompt(r *Request, compiled *program.Program, tokens bool) []ma
 		return pieces
 	}
 	text, special := p.written(r.PromptTokens)
-	from := p.library.Turn(text, compiled.MessageOpener, p.boundary(special))
+	from := p.turn(text, compiled, p.boundary(special))
 	if !tokens {
 		return []machine.Piece{ordinary(text[from:])}
 	}

@@ -83,7 +83,8 @@ func Lookup(tool, reasoning string) (*Parser, error) { return Default().Lookup(t
 // Lookup gives the parser for a tool-parser name and a reasoning-parser name. Either may be "", but not both. The
 // formats are compiled on their first use and kept.
 //
-// The error is a *NameError for a name that is not known, and a *CombinationError for names that cannot be used together.
+// The error is a *NameError for a name that is not known, a *CombinationError for names that cannot be used together, and
+// a *TemplateError for formats that read a response template, which need LookupTemplate.
 func (r *Registry) Lookup(tool, reasoning string) (*Parser, error) {
 	if tool == "" && reasoning == "" {
 		return nil, fmt.Errorf("expected the name of a tool parser or of a reasoning parser, found neither")
@@ -105,6 +106,7 @@ func (r *Registry) Lookup(tool, reasoning string) (*Parser, error) {
 type lookup struct {
 	library         *grammar.Library
 	tool, reasoning string
+	template        *ResponseTemplate
 }
 
 // find gives the definition that a parser name leads to.
@@ -170,6 +172,9 @@ func compileOwn(l *grammar.Library) error {
 		d, err := l.Definition(format)
 		if err != nil {
 			return err
+		}
+		if d.From != "" { // its grammar comes later
+			continue
 		}
 		var options []program.Options
 		if len(d.Tool) > 0 {

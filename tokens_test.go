@@ -284,6 +284,9 @@ func TestVocabularyLacksMarkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tool := range d.Tool {
+			if d.From != "" { // it knows no tokens before it has a template
+				continue
+			}
 			p := must(Lookup(tool, ""))
 			if p.toolHalf != d {
 				continue

@@ -17,8 +17,12 @@ type Environment struct {
 	// Vocabulary is that of the model; nil if nothing is known of it.
 	Vocabulary *vocabulary.Vocabulary
 
-	tools toolCache
-	bound boundCache
+	// Template is the response template of the model, for the parsers that read one; nil if there is none.
+	Template *parlance.ResponseTemplate
+
+	tools     toolCache
+	templates templateCache
+	bound     boundCache
 }
 
 func (e *Environment) registry() *parlance.Registry {
@@ -29,28 +33,44 @@ func (e *Environment) registry() *parlance.Registry {
 }
 
 // Parser looks up a parser by the names of its halves and binds it to the vocabulary, if one is known. The error is as
-// that of Registry.Lookup and of Parser.Bind.
+// that of Registry.LookupTemplate and of Parser.Bind.
 func (e *Environment) Parser(tool, reasoning string) (*parlance.Parser, error) {
-	p, err := e.registry().Lookup(tool, reasoning)
+	p, err := e.registry().LookupTemplate(tool, reasoning, e.Template)
 	if err != nil || e.Vocabulary == nil {
 		return p, err
 	}
 	return e.bound.get(p, "", func() *vocabulary.Vocabulary { return e.Vocabulary })
 }
 
-// parser is Parser for an input, which may bring a vocabulary of its own.
-func (e *Environment) parser(in *Input) (*parlance.Parser, error) {
-	if len(in.AddedTokens) == 0 {
-		return e.Parser(in.ToolParser, in.ReasoningParser)
+// parser is Parser for an input, which may bring a template and a vocabulary of its own.
+func (e *Environment) parser(in *Input) (p *parlance.Parser, err error) {
+	template := e.Template
+	if given(in.ResponseTemplate) {
+		if template, err = e.templates.parse(in.ResponseTemplate); err != nil {
+			return nil, fmt.Errorf("response_template: %w", err)
+		}
 	}
-	p, err := e.registry().Lookup(in.ToolParser, in.ReasoningParser)
-	if err != nil {
+	if p, err = e.registry().LookupTemplate(in.ToolParser, in.ReasoningParser, template); err != nil {
 		return nil, err
 	}
-	// Maps are printed in the order of their keys.
-	return e.bound.get(p, fmt.Sprint(in.AddedTokens), func() *vocabulary.Vocabulary {
-		return vocabulary.New("added_tokens", in.AddedTokens)
-	})
+	switch {
+	case given(in.ResponseTemplate) && p.ResponseTemplate() == nil:
+		return nil, fmt.Errorf("response_template: expected the parser hf or beam, which reads one, found %s", parserNames(in))
+	case len(in.AddedTokens) > 0: // maps are printed in the order of their keys
+		return e.bound.get(p, fmt.Sprint(in.AddedTokens), func() *vocabulary.Vocabulary {
+			return vocabulary.New("added_tokens", in.AddedTokens)
+		})
+	case e.Vocabulary != nil:
+		return e.bound.get(p, "", func() *vocabulary.Vocabulary { return e.Vocabulary })
+	}
+	return p, nil
+}
+
+func parserNames(in *Input) string {
+	if in.ToolParser == "" || in.ReasoningParser == "" {
+		return in.ToolParser + in.ReasoningParser
+	}
+	return in.ToolParser + " and " + in.ReasoningParser
 }
 
 // boundCache keeps parsers that are bound to a vocabulary.
@@ -87,37 +107,54 @@ func (c *boundCache) get(p *parlance.Parser, name string, v func() *vocabulary.V
 	return found.parser, found.err
 }
 
-// toolCache keeps tools that have been read, since one array mostly serves many requests. Its zero value is ready, a nil
-// cache keeps nothing; any number of goroutines may use it at once.
-type toolCache struct {
+// A jsonCache keeps what has been read of JSON texts, since one text mostly serves many inputs. Its zero value is ready;
+// any number of goroutines may use it at once.
+type jsonCache[T any] struct {
 	mutex sync.Mutex
-	kept  map[string]*parlance.Tools
+	kept  map[string]T
 	size  int
 }
 
-// toolCacheSize bounds the JSON text of the tools kept, in bytes.
-const toolCacheSize = 16 << 20
+// jsonCacheSize bounds the JSON text kept, in bytes.
+const jsonCacheSize = 16 << 20
 
-func (c *toolCache) parse(data jsontext.Value) (*parlance.Tools, error) {
-	if c == nil || !given(data) {
-		return parlance.ParseTools(data)
-	}
+func (c *jsonCache[T]) get(data jsontext.Value, read func([]byte) (T, error)) (T, error) {
 	c.mutex.Lock()
-	tools, ok := c.kept[string(data)]
+	value, ok := c.kept[string(data)]
 	c.mutex.Unlock()
 	if ok {
-		return tools, nil
+		return value, nil
 	}
-	tools, err := parlance.ParseTools(data)
+	value, err := read(data)
 	if err != nil {
-		return nil, err
+		return value, err
 	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.kept == nil || c.size+len(data) > toolCacheSize {
-		c.kept, c.size = map[string]*parlance.Tools{}, 0
+	if other, ok := c.kept[string(data)]; ok {
+		return other, nil
 	}
-	c.kept[string(data)] = tools
+	if c.kept == nil || c.size+len(data) > jsonCacheSize {
+		c.kept, c.size = map[string]T{}, 0
+	}
+	c.kept[string(data)] = value
 	c.size += len(data)
-	return tools, nil
+	return value, nil
+}
+
+type toolCache struct{ jsonCache[*parlance.Tools] }
+
+func (c *toolCache) parse(data jsontext.Value) (*parlance.Tools, error) {
+	if !given(data) {
+		return parlance.ParseTools(data)
+	}
+	return c.get(data, parlance.ParseTools)
+}
+
+type templateCache struct {
+	jsonCache[*parlance.ResponseTemplate]
+}
+
+func (c *templateCache) parse(data jsontext.Value) (*parlance.ResponseTemplate, error) {
+	return c.get(data, parlance.ParseResponseTemplate)
 }

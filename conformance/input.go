@@ -44,8 +44,9 @@ type Prepared struct {
 }
 
 // Prepare looks up what an input names. The error is a *parlance.NameError for a parser that does not exist, a
-// *parlance.VocabularyError for one that cannot be used with the vocabulary, a *parlance.ToolError for a tool that is
-// broken, and else names the key at fault.
+// *parlance.VocabularyError for one that cannot be used with the vocabulary, a *parlance.TemplateError for a response
+// template that is missing or cannot be read, a *parlance.ToolError for a tool that is broken, and else names the key at
+// fault.
 func (in *Input) Prepare(e *Environment) (p Prepared, err error) {
 	if p.output, err = in.output(); err != nil {
 		return p, err
@@ -55,9 +56,6 @@ func (in *Input) Prepare(e *Environment) (p Prepared, err error) {
 	}
 	if p.Finish, err = ParseFinishReason(in.FinishReason); err != nil {
 		return p, err
-	}
-	if given(in.ResponseTemplate) {
-		return p, fmt.Errorf("response_template: response templates need the hf or the beam parser, which this build does not have")
 	}
 	if p.Request.Tools, err = e.tools.parse(in.Tools); err != nil {
 		return p, err

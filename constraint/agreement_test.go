@@ -154,6 +154,9 @@ func TestAgreement(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range parlance.ToolNames() {
+		if info, _ := parlance.Format(name); info.ResponseTemplate { // its grammar comes at run time
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, err := parlance.Lookup(name, "")

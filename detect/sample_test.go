@@ -53,7 +53,8 @@ func casesOf(t testing.TB) (out []sampleCase) {
 // plain tells whether a case is read as any output is: no forced call, no cut.
 func (c *sampleCase) plain() bool {
 	choice, err := parlance.ParseToolChoice(c.Choice)
-	return c.Tool != "" && c.Finish != "length" && err == nil && (choice.Mode == "" || choice.Mode == "auto")
+	info, _ := parlance.Format(c.Tool)
+	return c.Tool != "" && !info.ResponseTemplate && c.Finish != "length" && err == nil && (choice.Mode == "" || choice.Mode == "auto")
 }
 
 // formatOf is the definition behind a tool-parser name.

@@ -64,7 +64,7 @@ func TestBatchBadLines(t *testing.T) {
 		{`{"id":"h","text":"x","tool_parser":"hermes","chunk":-1}`, `"h"`, `chunk: expected a number of characters or {"seed": K}, found -1`},
 		{`{"id":"i","text":"x","tool_parser":"hermes","finish_reason":"tired"}`, `"i"`, `finish_reason: expected stop or length, found "tired"`},
 		{`{"id":"j","text":"x","tool_parser":"hermes","tool_choice":"maybe"}`, `"j"`, `tool_choice: expected auto, none, required or a function, found "maybe"`},
-		{`{"id":"k","text":"x","tool_parser":"hermes","response_template":{}}`, `"k"`, "response_template: response templates need the hf or the beam parser"},
+		{`{"id":"k","text":"x","tool_parser":"hermes","response_template":{}}`, `"k"`, "response_template: no `response_template` metadata in the tokenizer configuration"},
 		{`{"id":"ok","text":"fine","tool_parser":"hermes"}`, "", ""},
 	}
 	var in strings.Builder

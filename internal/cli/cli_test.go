@@ -85,7 +85,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"parse --tool-call-parser hermes --tools /nowhere/x", 1, "--tools: open /nowhere/x: no such file"},
 		{"parse --tool-call-parser hermes --prompt @/nowhere/x", 1, "--prompt: open /nowhere/x: no such file"},
 		{"parse --tool-call-parser hermes --tools " + answer, 1, "answer.txt: tools: expected an array of tools"},
-		{"parse --tool-call-parser hermes --response-template " + answer, 1, "--response-template: response templates need the hf or the beam parser"},
+		{"parse --tool-call-parser hermes --response-template " + answer, 1, "Invalid response_template metadata: expected a JSON object, found text that is no JSON"},
 		{"prase", 2, `unknown command "prase"`},
 		{"check", 2, "requires at least 1 arg"},
 		{"check /nowhere", 1, "/nowhere: no such file"},

@@ -24,7 +24,6 @@ type parseFlags struct {
 	finishReason     *choice
 	kwargs           string
 	includeReasoning bool
-	template         string
 	stream           bool
 	chunk            *conformance.Chunk // nil: as it arrives
 	deltas           bool
@@ -61,7 +60,6 @@ what becomes certain with each piece, --trace what became of every byte.`,
 	f.finishReason = addChoice(command, "finish-reason", "why the output ended", "stop", "length")
 	flags.StringVar(&f.kwargs, "chat-template-kwargs", "", "the arguments of the chat template, a `JSON` object; they may switch thinking on or off")
 	flags.BoolVar(&f.includeReasoning, "include-reasoning", true, "show the reasoning")
-	flags.StringVar(&f.template, "response-template", "", "a `FILE` with the template that the hf and beam parsers read")
 	flags.BoolVar(&f.stream, "stream", false, "read the text as a stream")
 	flags.Var(chunkFlag{&f.chunk}, "chunk", "cut the stream into chunks of `N` characters (0: all at once), or at random with seed:K; implies --stream")
 	flags.BoolVar(&f.deltas, "deltas", false, "print a line of JSON for everything that becomes certain; implies --stream")
@@ -69,8 +67,7 @@ what becomes certain with each piece, --trace what became of every byte.`,
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	f.options = addOptions(command)
 	f.environment = addEnvironment(command)
-	complete(command, "tool-call-parser", parlance.ToolNames)
-	complete(command, "reasoning-parser", parlance.ReasoningNames)
+	completeParsers(command, f.environment.plugins)
 	complete(command, "tool-choice", func() []string { return []string{"auto", "none", "required"} })
 	return command
 }
@@ -152,8 +149,8 @@ func (f *parseFlags) prepare() (parser *parlance.Parser, r parlance.Request, err
 	if parser, err = environment.Parser(f.tool, f.reasoning); err != nil {
 		return nil, r, err
 	}
-	if f.template != "" {
-		return nil, r, fmt.Errorf("--response-template: response templates need the hf or the beam parser, which this build does not have")
+	if f.environment.template != "" && parser.ResponseTemplate() == nil {
+		return nil, r, usagef("--response-template: expected the parser hf or beam, which reads one, found another")
 	}
 	if f.tools != "" {
 		data, err := os.ReadFile(f.tools)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode"
+
+	"github.com/parlance-llm/parlance/internal/pattern"
 )
 
 // Position is a place in a definition file. Lines and columns count from 1; columns count bytes.
@@ -48,19 +50,22 @@ type Capture struct {
 	Shape    Expression
 }
 
-// Codec is an argument syntax: json, python, delimited or xml. Delimiter is the string delimiter of delimited.
+// Codec is an argument syntax: json, python, delimited or xml; or text, any text up to what follows. Delimiter is the
+// string delimiter of delimited.
 type Codec struct {
 	Position  Position
 	Kind      string
 	Delimiter string
 }
 
-// Run is `/class+/` or `/class{n}/`: Count characters of a class, or at least one where Count is 0.
+// Run is `/class+/` or `/class{n}/`: Count characters of a class, or at least one where Count is 0. The runs of a
+// response template, which come at run time, are read by an Automaton instead.
 type Run struct {
-	Position Position
-	Source   string
-	Class    Class
-	Count    int
+	Position  Position
+	Source    string
+	Class     Class
+	Count     int
+	Automaton *pattern.Automaton
 }
 
 // Envelope is a JSON object whose members carry a call.
@@ -198,7 +203,7 @@ const (
 var Roles = []Role{Output, Thought, Frame, Message, Block, Call, Parameter, Citation, Skip}
 
 // Codecs are the names of all argument syntaxes.
-var Codecs = []string{"json", "python", "delimited", "xml"}
+var Codecs = []string{"json", "python", "delimited", "xml", "text"}
 
 // RoleOf gives the role of a rule name, or "" for a mere abbreviation.
 func RoleOf(name string) Role {

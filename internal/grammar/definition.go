@@ -56,6 +56,11 @@ type Definition struct {
 	Escapes string
 	// Alone is true if the format always reads both halves itself, whichever parser is named for the other one.
 	Alone bool
+	// From is "response_template" if the grammar comes at run time, from the response template of a checkpoint.
+	From string
+	// Regions is "closed" if inside a region nothing counts but its own closer, and outside a closer that belongs to no
+	// region is text.
+	Regions string
 	// Slow tells why the format may miss the speed limits, where it may.
 	Slow string
 }

@@ -338,7 +338,7 @@ func (p *parser) capture() (*Capture, error) {
 	case t.kind == tokenWord:
 		codec := &Codec{Position: t.position, Kind: t.text}
 		if !slices.Contains(Codecs, codec.Kind) {
-			return nil, p.fail(t.position, "expected the codec json, python, delimited or xml, found %s", t)
+			return nil, p.fail(t.position, "expected the codec json, python, delimited, xml or text, found %s", t)
 		}
 		if err := p.advance(); err != nil {
 			return nil, err

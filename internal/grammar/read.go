@@ -341,6 +341,8 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		"thoughts": text(&s.Thoughts, "content"),
 		"escapes":  text(&s.Escapes, "newlines"),
 		"alone":    truth(&s.Alone),
+		"from":     text(&s.From, "response_template"),
+		"regions":  text(&s.Regions, "closed"),
 		"slow":     text(&s.Slow),
 		"grammar": func(r *reader, node *yaml.Node) error {
 			return s.grammarText(r, node)

@@ -60,6 +60,8 @@ func (s *Source) inherit(d *Definition, base *Definition) {
 	take("thoughts", func() { d.Thoughts = base.Thoughts })
 	take("escapes", func() { d.Escapes = base.Escapes })
 	take("alone", func() { d.Alone = base.Alone })
+	take("from", func() { d.From = base.From })
+	take("regions", func() { d.Regions = base.Regions })
 	take("slow", func() { d.Slow = base.Slow })
 }
 

@@ -273,6 +273,9 @@ func (m *Machine) endInValue(n *program.Node, reason Reason) {
 	} else {
 		m.valueText(held, memoryStatic)
 	}
+	if reason == Length {
+		m.valueBehind(AsArguments)
+	}
 	if reason == Stop {
 		m.endValue()
 		m.elements = m.elements[:len(m.elements)-1]
@@ -282,6 +285,7 @@ func (m *Machine) endInValue(n *program.Node, reason Reason) {
 // endInRun settles a candidate inside a value: a run of closers ends the value, anything else is data.
 func (m *Machine) endInRun(n *program.Node, reason Reason) {
 	if n.Run {
+		m.valueBehind(AsMarkup)
 		m.settle(0, 0, AsMarkup, -1)
 		m.endValue()
 		m.elements = m.elements[:len(m.elements)-1]
@@ -292,6 +296,9 @@ func (m *Machine) endInRun(n *program.Node, reason Reason) {
 	m.both(0, 0, func(text []byte, _ memory) { m.valueText(text, memoryReused) })
 	m.open = false
 	m.node, m.place = to, 0
+	if reason == Length {
+		m.valueBehind(AsArguments)
+	}
 	if reason == Stop {
 		m.endValue()
 		m.elements = m.elements[:len(m.elements)-1]

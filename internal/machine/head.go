@@ -17,7 +17,7 @@ func (m *Machine) inHead(n *program.Node, piece []byte, i int) int {
 			return i
 		}
 		if m.inWord {
-			size := wordCharacter(n.Words.Class, piece[i:])
+			size := m.wordCharacter(n.Words, piece[i:])
 			if size == 0 {
 				m.endWord(n, i)
 				return i
@@ -33,7 +33,8 @@ func (m *Machine) inHead(n *program.Node, piece []byte, i int) int {
 				continue
 			}
 			if n.Words != nil && n.Table.Next(0, match.Symbol(c)) == match.Dead {
-				if size := wordCharacter(n.Words.Class, piece[i:]); size > 0 {
+				m.wordState = 0
+				if size := m.wordCharacter(n.Words, piece[i:]); size > 0 {
 					m.inWord = true
 					m.word = append(m.word[:0], piece[i:i+size]...)
 					i += size
@@ -96,14 +97,34 @@ func (m *Machine) asWord(n *program.Node, place match.Place) bool {
 	if len(text) == 0 {
 		return false
 	}
-	for _, b := range text {
-		if !n.Words.Class.Has(b) {
+	m.wordState = 0
+	for from := 0; from < len(text); {
+		size := m.wordCharacter(n.Words, text[from:])
+		if size == 0 {
 			return false
 		}
+		from += size
 	}
 	m.word = append(m.word[:0], text...)
 	m.inWord, m.place = true, 0
 	return true
+}
+
+// wordCharacter gives the length of the character at the beginning of text if the word may go on with it, else 0.
+func (m *Machine) wordCharacter(w *program.Word, text []byte) int {
+	if w.Automaton == nil {
+		return wordCharacter(w.Class, text)
+	}
+	r, size := rune(text[0]), 1
+	if r >= utf8.RuneSelf {
+		r, size = utf8.DecodeRune(text)
+	}
+	state, ok := w.Automaton.Next(m.wordState, r)
+	if !ok {
+		return 0
+	}
+	m.wordState = state
+	return size
 }
 
 // wordCharacter gives the length of the character at the beginning of text if it is in the class, else 0.
@@ -132,7 +153,7 @@ func (m *Machine) endWord(n *program.Node, i int) {
 		return
 	}
 	w := n.Words
-	if w.Edge.To == nil || w.Count > 0 && utf8.RuneCount(m.word) != w.Count || !m.capture(w.Edge.Capture, m.word) {
+	if w.Edge.To == nil || w.Count > 0 && utf8.RuneCount(m.word) != w.Count || w.Automaton != nil && !w.Automaton.Accepts(m.wordState) || !m.capture(w.Edge.Capture, m.word) {
 		m.fail(n, i, nil)
 		return
 	}
@@ -197,7 +218,13 @@ func (m *Machine) foundUntil(n *program.Node, e *program.Edge, rest []match.Symb
 	m.shorten(i, width)
 	m.place = 0
 	text := m.word[:len(m.word)-width-len(e.Bytes)]
+	if n.Lines && e.Do&program.KeyDone == 0 {
+		m.junkLine(i, len(e.Bytes), e.Do&program.AsText != 0)
+	}
 	switch {
+	case n.Lines && e.Do&program.AsText != 0:
+		m.enter(n)
+		m.from = i
 	case e.Do&program.AsText != 0: // what opens or closes something else shows that this is none
 		m.advance(n, e, i)
 	case n.Equals && !m.closesElement(text), !n.Equals && !m.capture(n.Capture, text):
@@ -206,6 +233,18 @@ func (m *Machine) foundUntil(n *program.Node, e *program.Edge, rest []match.Symb
 		m.advance(n, e, i)
 	}
 	m.again(rest)
+}
+
+// junkLine makes junk of what is held of a line that is no parameter. A marker stands behind it, the last bytes that are
+// held; if it only ends the line it goes with it.
+func (m *Machine) junkLine(i, marker int, ends bool) {
+	m.suspend(i)
+	n := len(m.held) - marker
+	m.junk(m.held[:n])
+	m.held = append(m.held[:0], m.held[n:]...)
+	if ends {
+		m.settle(i, 0, AsMarkup, -1)
+	}
 }
 
 // inAttribute captures the value of an attribute: quoted either way, or bare up to a blank or a marker.

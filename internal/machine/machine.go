@@ -110,11 +110,13 @@ type Machine struct {
 	// swallows: white space before the candidate is markup if the candidate is.
 	swallows bool
 
-	inWord   bool
-	word     []byte
-	quote    byte
-	captures [][]byte
-	captured []bool
+	inWord bool
+	// wordState is where the automaton of the word stands.
+	wordState int
+	word      []byte
+	quote     byte
+	captures  [][]byte
+	captured  []bool
 	// parted is the name that a pattern took out of a captured text, unsplit the whole of it (ruling 24).
 	parted, unsplit string
 
@@ -347,6 +349,10 @@ func (m *Machine) enter(n *program.Node) {
 	switch n.Kind {
 	case program.Until, program.Attribute:
 		m.word = m.word[:0]
+		if n.Lines {
+			m.forgetParameter()
+			m.startCandidate(nil)
+		}
 	case program.JSON:
 		m.json.Reset()
 	case program.Envelope:
@@ -461,7 +467,7 @@ func (m *Machine) Held() int {
 	case m.node.Kind == program.Value && m.value.starting(m.node):
 		n += len(m.value.blanks) + m.node.Value.Start.Hold(m.place, 0)
 	case m.node.Kind == program.Value:
-		n += m.node.Table.Hold(m.place, 0) + len(m.value.text) + len(m.value.entity)
+		n += m.node.Table.Hold(m.place, 0) + len(m.value.text) + len(m.value.behind) + len(m.value.entity)
 	}
 	return n - m.promptHeld + len(m.trays.lead) + len(m.trays.behind[0]) + len(m.trays.behind[1])
 }

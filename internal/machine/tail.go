@@ -31,7 +31,7 @@ func (m *Machine) inTail(n *program.Node, piece []byte, i int) int {
 
 // tailWord begins a candidate with a word: the next element of a list whose separator is missing.
 func (m *Machine) tailWord(n *program.Node, piece []byte, i int) bool {
-	if wordCharacter(n.Words.Class, piece[i:]) == 0 {
+	if m.wordState = 0; m.wordCharacter(n.Words, piece[i:]) == 0 {
 		return false
 	}
 	m.leadIn = m.heldLength(i)

@@ -105,7 +105,7 @@ func (m *Machine) beginningSymbol(n *program.Node, symbol match.Symbol, text []b
 	t := n.Table
 	before := m.place
 	owed := t.Held(before, m.circumstances())
-	if n.Words != nil && before == 0 && t.Next(0, symbol) == 0 && symbol < match.FirstToken && wordCharacter(n.Words.Class, m.buffer[m.at:]) > 0 {
+	if n.Words != nil && before == 0 && t.Next(0, symbol) == 0 && symbol < match.FirstToken && m.beginsWord(n.Words) {
 		m.startCandidate(n)
 		m.from = m.at
 		m.enterHeld(n.Element)
@@ -220,4 +220,10 @@ func (m *Machine) tokenInText(n *program.Node, s match.Symbol, text []byte) bool
 	m.marker(n, e)
 	m.again(rest)
 	return false
+}
+
+// beginsWord tells whether a word begins at the byte that is being read.
+func (m *Machine) beginsWord(w *program.Word) bool {
+	m.wordState = 0
+	return m.wordCharacter(w, m.buffer[m.at:]) > 0
 }

@@ -20,6 +20,8 @@ type value struct {
 	nested  bool // it may hold parameters
 	schema  *schema.Schema
 	blanks  []byte
+	trims   bool   // white space at its beginning is still to be left out
+	behind  []byte // white space behind its text, which may be left out as its end
 	text    []byte // a value that must be read whole
 	entity  []byte // the beginning of an entity
 }
@@ -48,7 +50,10 @@ func (m *Machine) keyDone(e *program.Edge) {
 	}
 	spec := e.To.Value
 	v := &m.value
-	*v = value{blanks: v.blanks[:0], text: v.text[:0], entity: v.entity[:0], schema: el.schema, kind: spec.Kind, nested: spec.Nested}
+	*v = value{
+		blanks: v.blanks[:0], behind: v.behind[:0], text: v.text[:0], entity: v.entity[:0],
+		trims: spec.TrimBefore, schema: el.schema, kind: spec.Kind, nested: spec.Nested,
+	}
 	kinds := el.schema.Kinds()
 	switch {
 	case depth == 0 && m.call.first && !m.call.unwraps && m.mayUnwrap(string(key)) && !parent.Declares(string(key)):
@@ -176,6 +181,56 @@ func (m *Machine) valueText(text []byte, kind memory) {
 	if len(text) == 0 {
 		return
 	}
+	v := &m.value
+	if v.trims {
+		n := leadingBlanks(text)
+		m.take(text[:n], AsMarkup, -1)
+		if text = text[n:]; len(text) == 0 {
+			return
+		}
+		v.trims = false
+	}
+	if m.valueSpec().TrimAfter {
+		n := len(text) - trailingBlanks(text)
+		behind := text[n:]
+		if text = text[:n]; n > 0 {
+			m.valueBehind(AsArguments)
+		}
+		if v.behind = append(v.behind, behind...); len(v.behind) > blankLimit {
+			m.valueBehind(AsArguments)
+		}
+		if n == 0 {
+			return
+		}
+	}
+	m.takenValueText(text, kind)
+}
+
+// valueSpec is what the open value needs to know.
+func (m *Machine) valueSpec() *program.ValueSpec {
+	if m.node.Value == nil { // a candidate in the value
+		return m.node.Fail.Value
+	}
+	return m.node.Value
+}
+
+// valueBehind settles the white space behind the text of a value: as its text, or as markup.
+func (m *Machine) valueBehind(as As) {
+	v := &m.value
+	if len(v.behind) == 0 {
+		return
+	}
+	behind := m.copy(v.behind)
+	v.behind = v.behind[:0]
+	if as == AsArguments {
+		m.takenValueText(behind, memoryChunk)
+		return
+	}
+	m.take(behind, as, -1)
+}
+
+// takenValueText adds text to the open value that is certain to be its text.
+func (m *Machine) takenValueText(text []byte, kind memory) {
 	m.take(text, AsArguments, m.calls-1)
 	v := &m.value
 	if v.kind == program.ValueXML {
@@ -275,8 +330,15 @@ func beginsEntity(text []byte) bool {
 // valueMarker follows a marker found in a value: its closer, or the beginning of a candidate in it.
 func (m *Machine) valueMarker(n *program.Node, e *program.Edge) {
 	if e.Do&program.EndValue != 0 && len(e.Branches) == 0 {
+		m.valueBehind(AsMarkup)
 		m.take(e.Bytes, AsMarkup, -1)
 		m.endValue()
+		if e.Do&program.EndCall != 0 {
+			m.elements = m.elements[:len(m.elements)-1]
+			m.closeCall()
+			m.enter(e.To)
+			return
+		}
 		m.leaveValue(e)
 		return
 	}
@@ -298,6 +360,7 @@ func (m *Machine) endOfValue(e *program.Edge, i, but int) {
 			data = data[:len(data)-len(layout)]
 		}
 		m.valueText(data, memoryReused)
+		m.valueBehind(AsMarkup)
 		m.take(m.held[len(data):], AsMarkup, -1)
 		m.open, m.from = false, i
 	}
@@ -330,6 +393,7 @@ func (m *Machine) leaveValue(e *program.Edge) {
 // endValue ends the open value and gives out what has been held of it.
 func (m *Machine) endValue() {
 	v := &m.value
+	m.valueBehind(AsMarkup)
 	if len(v.entity) > 0 {
 		rest := v.entity
 		v.entity = nil

@@ -63,14 +63,24 @@ func (c *compiler) inCall(k []place, h head, src source, do Do) Edge {
 // args makes the node inside a call between its parameters: everything but markers is junk there.
 func (c *compiler) args(k []place, call int, m Mode) *Node {
 	cl := c.close(k, reach{mode: m, begun: true})
-	n, made := c.node(Text, fmt.Sprint("args ", m, " ", call, " ", cl.signature()))
+	within := c.close(k, reach{mode: m, begun: true, within: &c.graph.regions[call]})
+	line, lines := c.only(within, stepUntil)
+	kind := Text
+	if lines {
+		kind = Until
+	}
+	n, made := c.node(kind, fmt.Sprint("args ", m, " ", call, " ", cl.signature()))
 	if !made {
 		return n
 	}
 	n.Tray, n.Call = Junk, call
 	h := head{phase: InCall, mode: m, call: call, args: n, marked: true}
 	var set edgeSet
-	c.gather(&set, c.close(k, reach{mode: m, begun: true, within: &c.graph.regions[call]}).items)
+	c.gather(&set, within.items)
+	if lines {
+		n.Phase, n.Lines, n.Fail, n.Marked, n.Capture = InCall, true, n, true, c.graph.steps[line.step].capture
+		c.gather(&set, c.close(places(c.graph.steps[line.step].next), reach{mode: m}).items)
+	}
 	var literals []string
 	add := func(literal string, e Edge) {
 		if !slices.Contains(literals, literal) {
@@ -91,8 +101,36 @@ func (c *compiler) args(k []place, call int, m Mode) *Node {
 		}
 		add(literal, Edge{Do: EndCall | Again, To: c.afterText(call, m), Capture: outside})
 	})
+	if lines {
+		// What ends a value ends a line without one, too.
+		for _, literal := range c.lineEnds(call) {
+			add(literal, Edge{Do: AsText, To: n, Capture: outside})
+		}
+	}
 	n.Table = c.table(literals, nil, true)
 	return n
+}
+
+// lineEnds are the closers of the parameters of a call that stand in lines.
+func (c *compiler) lineEnds(call int) (out []string) {
+	for i, r := range c.graph.regions {
+		if r.role != grammar.Parameter || !c.inside(i, call) {
+			continue
+		}
+		for _, closer := range r.closers {
+			out = append(out, c.fill(c.graph.steps[closer].literal))
+		}
+	}
+	return out
+}
+
+// beginsLines tells whether the parameters of a call begin with their keys, without a marker, where a position is.
+func (c *compiler) beginsLines(k []place, call int, m Mode) bool {
+	if call == outside {
+		return false
+	}
+	it, ok := c.only(c.close(k, reach{mode: m, begun: true, within: &c.graph.regions[call]}), stepUntil)
+	return ok && c.roleOf(c.graph.steps[it.step].region) == grammar.Parameter
 }
 
 // outerMarkers visits what ends a call from outside (notation §2, L4): its closers (own), the closers of the block and
@@ -217,7 +255,7 @@ func (c *compiler) fillTail(n *Node, cl closure, region int, m Mode, h head) {
 		add(literal, c.fromTail(literal, set.sources[literal], m, h))
 	}
 	if it, ok := c.only(cl, stepWord); ok && n.Kind == Tail {
-		n.Words = &Word{Class: c.graph.steps[it.step].class}
+		n.Words = &Word{Class: c.graph.steps[it.step].class, Automaton: c.graph.steps[it.step].automaton}
 		n.Element = c.head(c.kernel(cl), h)
 	}
 	c.outerMarkers(region, m, func(literal string, s source, own bool) {

@@ -52,11 +52,13 @@ func (g *graph) captured(e *grammar.Capture, c context) (fragment, bool) {
 		case "delimited":
 			s.op = stepDelimited
 			g.makes(c)
+		case "text":
+			s.op, s.capture = stepUntil, g.capture(e.Name)
 		default:
 			g.fail(c.half, e.Position, "the codec %s reads a @value, not @%s", shape.Kind, e.Name)
 		}
 	case *grammar.Run:
-		s.op, s.class, s.count = stepWord, &shape.Class, shape.Count
+		s.op, s.class, s.count, s.automaton = stepWord, &shape.Class, shape.Count, shape.Automaton
 	case *grammar.Literal:
 		s.op, s.literal, s.class = stepKeyword, shape.Text, &grammar.WordClass
 	case *grammar.Choice:

@@ -61,7 +61,7 @@ func TestFaultsOfDefinitions(t *testing.T) {
 		{"empty literal", rules(`call = "" @name .`), "5:10", "an empty literal marks nothing"},
 		{"unknown escape", rules(`call = "<a>\q" @name .`), "5:10", `expected one of n t r u \ " ' behind a backslash, found 'q'`},
 		{"unknown character", rules(`call = "<a>" $ .`), "5:16", "expected a rule, a literal or an operator, found '$'"},
-		{"unknown codec", rules(`call = "<a>" @name ~ @arguments:yaml .`), "5:35", "expected the codec json, python, delimited or xml, found 'yaml'"},
+		{"unknown codec", rules(`call = "<a>" @name ~ @arguments:yaml .`), "5:35", "expected the codec json, python, delimited, xml or text, found 'yaml'"},
 		{"no delimiter", rules(`call = "<a>" @name ~ @arguments:delimited .`), "5:45", "expected '(' and the delimiter behind delimited, found '.'"},
 		{"codec of another capture", rules(output, `call = "<a>" @name:xml ~ @arguments:json .`), "6:16", "the codec xml reads a @value, not @name"},
 		{"open group", rules(`call = "<a>" ( @name | .`), "5:26", "expected ')' to close the group, found '.'"},

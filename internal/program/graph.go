@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
+	"github.com/parlance-llm/parlance/internal/pattern"
 )
 
 // This file turns the rules of a grammar into a graph of steps: the non-deterministic automaton that the deterministic
@@ -56,26 +57,27 @@ type step struct {
 	region  int
 	at      grammar.Position
 
-	capture  int // of stepWord, stepUntil, stepAttribute, stepValue: number of the capture, or -1
-	class    *grammar.Class
-	count    int
-	tray     Tray
-	between  bool // text between the calls of a block: the law's, not the grammar's
-	named    bool // the call's name is complete before this step
-	closing  bool // a closer of its region
-	opening  bool // nothing of its region stands before it
-	glued    bool // the literal belongs to the one before it: together they are one marker
-	equals   bool // a capture that must repeat the open element's key
-	value    ValueKind
-	codec    *grammar.Codec
-	envelope *grammar.Envelope
-	branches [][]grammar.Test
-	look     *lookahead
-	half     *half
-	inSet    bool  // an element of a set, which opens nothing by a mere word
-	stray    bool  // the law's: read only where nothing else is
-	inRun    bool  // the law's: in a run of closers inside a value
-	strays   []int // of stepText: markers that are markup beside this text
+	capture   int // of stepWord, stepUntil, stepAttribute, stepValue: number of the capture, or -1
+	class     *grammar.Class
+	automaton *pattern.Automaton // instead of class
+	count     int
+	tray      Tray
+	between   bool // text between the calls of a block: the law's, not the grammar's
+	named     bool // the call's name is complete before this step
+	closing   bool // a closer of its region
+	opening   bool // nothing of its region stands before it
+	glued     bool // the literal belongs to the one before it: together they are one marker
+	equals    bool // a capture that must repeat the open element's key
+	value     ValueKind
+	codec     *grammar.Codec
+	envelope  *grammar.Envelope
+	branches  [][]grammar.Test
+	look      *lookahead
+	half      *half
+	inSet     bool  // an element of a set, which opens nothing by a mere word
+	stray     bool  // the law's: read only where nothing else is
+	inRun     bool  // the law's: in a run of closers inside a value
+	strays    []int // of stepText: markers that are markup beside this text
 }
 
 // lookahead is the inside of `&x`.
@@ -205,7 +207,7 @@ func (g *graph) build(e grammar.Expression, c context) (f fragment, ok bool) {
 	case *grammar.Capture:
 		return g.captured(e, c)
 	case *grammar.Run:
-		return g.single(step{op: stepWord, class: &e.Class, count: e.Count, region: c.region, at: e.Position, capture: -1, half: c.half}), true
+		return g.single(step{op: stepWord, class: &e.Class, count: e.Count, automaton: e.Automaton, region: c.region, at: e.Position, capture: -1, half: c.half}), true
 	case *grammar.Envelope:
 		return g.single(step{op: stepEnvelope, envelope: e, region: c.region, at: e.Position, capture: -1, half: c.half}), true
 	case *grammar.Set:

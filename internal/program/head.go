@@ -253,10 +253,10 @@ func (c *compiler) words(n *Node, cl closure, h head, set *edgeSet) {
 	s := &c.graph.steps[word.step]
 	inner := h
 	inner.again, inner.literal = "", false
-	n.Words = &Word{Class: s.class, Count: s.count, Edge: Edge{To: c.head(after, inner), Capture: s.capture}}
+	n.Words = &Word{Class: s.class, Count: s.count, Automaton: s.automaton, Edge: Edge{To: c.head(after, inner), Capture: s.capture}}
 	var rest []string
 	for _, literal := range set.literals {
-		if inClass(literal, s.class) {
+		if s.automaton == nil && inClass(literal, s.class) {
 			c.keyword(n, literal, c.fromHead(literal, set.sources[literal], h))
 			delete(set.sources, literal)
 			continue
@@ -304,7 +304,9 @@ func (c *compiler) fromHead(literal string, sources []source, h head) Edge {
 		e = c.inCall(k, h, src, 0)
 	case h.phase == InValue:
 		e = c.inValue(k, h, src)
-	case s.named && c.call(src.step) != outside && c.graph.regions[c.call(src.step)].made:
+	case s.named && c.call(src.step) != outside && c.graph.regions[c.call(src.step)].made,
+		// Behind the header any text may follow: it is a line of the call.
+		h.phase == Candidate && c.beginsLines(k, c.call(src.step), h.mode):
 		h.call = c.call(src.step)
 		e = c.inCall(k, h, src, Commit)
 	default:

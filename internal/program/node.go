@@ -14,6 +14,7 @@ package program
 import (
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/internal/match"
+	"github.com/parlance-llm/parlance/internal/pattern"
 )
 
 // Kind is what a node reads.
@@ -149,7 +150,9 @@ type Test struct {
 type Word struct {
 	Class *grammar.Class
 	Count int // exact length, or 0
-	Edge  Edge
+	// Automaton reads the word instead of Class and Count, where its definition gives a regular expression.
+	Automaton *pattern.Automaton
+	Edge      Edge
 }
 
 // Node is one state of the automaton. Nodes are immutable once compiled.
@@ -195,6 +198,8 @@ type Node struct {
 	// Capture is what Until and Attribute fill; Equals asks for the key of the open element instead.
 	Capture int
 	Equals  bool
+	// Lines: Until reads the parameters of a call that begin with their keys; what is no parameter is junk.
+	Lines bool
 	// Next is where an attribute's value leads.
 	Next *Node
 	// Opened is the text between the calls of a block whose first candidate has failed: the block stays open (ruling 35).
@@ -244,6 +249,8 @@ type ValueSpec struct {
 	Stop [256]bool
 	// Args is the node the value stands in.
 	Args *Node
+	// TrimBefore, TrimAfter: white space at that end of the value is markup.
+	TrimBefore, TrimAfter bool
 	// Nested: parameters may be nested, so repeated elements collect.
 	Nested bool
 	// AfterCall is where text goes on when the call ends inside the value.

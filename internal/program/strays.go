@@ -33,19 +33,25 @@ func (g *graph) straysBeside(at int) {
 	thought := g.within(at, grammar.Thought)
 	message := g.within(at, grammar.Message)
 	for _, h := range g.halves {
+		closed := h.definition.Regions == "closed"
+		if closed && message {
+			continue
+		}
 		for _, rule := range h.definition.Rules {
-			switch rule.Role() {
-			case grammar.Skip:
+			switch role := rule.Role(); {
+			case closed && (role == grammar.Message || thought && role != grammar.Thought):
+				// A region knows nothing but its own markers.
+			case role == grammar.Skip:
 				g.stray(at, h, &grammar.Sequence{Items: []grammar.Expression{rule.Body}}, actStray)
-			case grammar.Thought:
+			case role == grammar.Thought:
 				if h.thoughts {
 					g.thoughtStrays(at, h, rule, thought)
 				}
-			case grammar.Frame:
+			case role == grammar.Frame:
 				if !thought && !message {
 					g.frameStrays(at, h, rule)
 				}
-			case grammar.Message:
+			case role == grammar.Message:
 				if !message {
 					for _, sequence := range rule.Body.Alternatives {
 						g.stray(at, h, &grammar.Sequence{Items: sequence.Items[closingFrom(sequence, h.definition):]}, actStray)

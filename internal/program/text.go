@@ -3,6 +3,7 @@ package program
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/internal/match"
@@ -68,7 +69,7 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 			case n.OnText == nil:
 				c.ambiguous(it, c.texts(cl)[0], "the same text")
 			case n.Words == nil:
-				n.Words = &Word{Class: s.class}
+				n.Words = &Word{Class: s.class, Automaton: s.automaton}
 				n.Element = c.head(c.kernel(c.withoutTexts(cl)), head{phase: Candidate, mode: m})
 			}
 		case stepEcho:
@@ -97,7 +98,34 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 			}
 		}
 	}
+	n.Edges, literals, watch = extended(n.Edges, literals, watch)
 	n.Table = c.table(literals, watch, true)
+}
+
+// extended settles what happens where one marker is the beginning of another and is text itself. If both always are, the
+// longer one tells nothing more. If they are in some circumstances, both are held until it is known which one comes:
+// what has gone out as text could not become part of a marker any more.
+func extended(edges []Edge, literals []string, watch []match.Watch) ([]Edge, []string, []match.Watch) {
+	begins := func(short, long int) bool {
+		return short != long && strings.HasPrefix(literals[long], literals[short])
+	}
+	out, kept := []Edge{}, []string{}
+	var watched []match.Watch
+	for i := range literals {
+		w, needless := watch[i], false
+		for j := range literals {
+			switch {
+			case begins(j, i) && watch[i] == match.Always && watch[j] == match.Always:
+				needless = true
+			case w != match.Always && (begins(i, j) || begins(j, i)):
+				w = 0
+			}
+		}
+		if !needless {
+			out, kept, watched = append(out, edges[i]), append(kept, literals[i]), append(watched, w)
+		}
+	}
+	return out, kept, watched
 }
 
 // noText refuses a definition because no text can stand where some may come all the same.

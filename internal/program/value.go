@@ -15,7 +15,7 @@ func (c *compiler) value(it item, cl closure, h head) *Node {
 	if !made {
 		return n
 	}
-	spec := &ValueSpec{Kind: s.value, Args: h.args, AfterCall: c.afterText(h.call, h.mode)}
+	spec := &ValueSpec{Kind: s.value, Args: h.args, AfterCall: c.afterText(h.call, h.mode), TrimBefore: it.blank}
 	n.Value, n.Call, n.Capture = spec, h.call, s.capture
 	c.values[n] = it.step
 	inner := head{phase: InValue, mode: h.mode, marked: true, call: h.call, args: h.args, value: n}
@@ -56,14 +56,24 @@ func (c *compiler) ownClosers(set *edgeSet, step int, spec *ValueSpec, h head) {
 	var own edgeSet
 	c.gather(&own, c.close(places(c.graph.steps[step].next), reach{mode: h.mode, begun: true}).items)
 	for _, literal := range own.literals {
-		if strings.TrimSpace(literal) == "" {
+		if strings.TrimSpace(literal) == "" && c.isLayout(own.sources[literal][0]) {
 			spec.LayoutAfter = literal
 			continue
 		}
 		for _, src := range own.sources[literal] {
 			set.add(literal, src)
+			spec.TrimAfter = spec.TrimAfter || src.blank
 		}
 	}
+}
+
+// isLayout tells of white space behind a value whether the value's closer is still to come.
+func (c *compiler) isLayout(src source) bool {
+	region := c.graph.steps[src.step].region
+	return slices.ContainsFunc(c.close([]place{{src.after, 0}}, reach{begun: true}).items, func(it item) bool {
+		s := &c.graph.steps[it.step]
+		return s.op == stepLiteral && s.region == region && s.closing
+	})
 }
 
 // valueStart makes the table of what may stand at the very beginning of a value instead of its text: layout, another
@@ -232,6 +242,13 @@ func (c *compiler) inValue(k []place, h head, src source) Edge {
 			k = c.inRunPlaces(k, h)
 		}
 		e.To = c.head(k, h)
+		return e
+	}
+	if s.closing && s.region == h.call { // the call's closer ends the value, where the grammar says so
+		inner := h
+		inner.phase = InCall
+		e = c.inCall(k, inner, src, 0)
+		e.Do |= EndValue
 		return e
 	}
 	cl := c.close(k, reach{mode: h.mode, begun: true})

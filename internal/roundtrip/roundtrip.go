@@ -29,6 +29,9 @@ type Trip struct {
 // Trips are all formats, each under the first names of its halves, by their names.
 func Trips() (trips []Trip, err error) {
 	for _, f := range parlance.Formats() {
+		if f.ResponseTemplate { // only a chat template renders what a response template reads
+			continue
+		}
 		t, err := NewTrip(f.Name, first(f.ToolNames), first(f.ReasoningNames))
 		if err != nil {
 			return nil, err
