@@ -54,7 +54,7 @@ yourself; Ctrl-C ends it.`,
 func (d *demo) run(command *cobra.Command) error {
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	c := config.Register(flags)
-	if err := flags.Parse([]string{"--host", "127.0.0.1", "--port", strconv.Itoa(d.freePort())}); err != nil {
+	if err := flags.Parse([]string{"--host", "127.0.0.1", "--port", strconv.Itoa(d.freePort()), "--responses-store", "memory"}); err != nil {
 		return err
 	}
 	if err := c.Load(flags, func(string) (string, bool) { return "", false }); err != nil {
