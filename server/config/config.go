@@ -77,7 +77,12 @@ type Config struct {
 
 	// From the environment alone, as in vLLM.
 	EnforceStrict, ResponsesStore bool
-	MaxStopStrings, MaxChoices    int
+	// ResponsesAddress is where responses are stored (--responses-store), ResponsesRetention how long (--responses-retention).
+	ResponsesAddress string
+	// Playground serves the page at /playground/ (--playground).
+	Playground                 bool
+	ResponsesRetention         time.Duration
+	MaxStopStrings, MaxChoices int
 
 	registry *parlance.Registry // nil before the plug-ins have been read
 
