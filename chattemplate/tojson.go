@@ -20,11 +20,13 @@ type jsonWriter struct {
 	indented bool
 	sorted   bool
 	ascii    bool
+	// lenient writes a generator as the list of its items, and what JSON does not have as null.
+	lenient bool
 }
 
 // toJSON is the filter tojson of transformers.
 func toJSON(r *rendering, a arguments) (jinja.Value, error) {
-	w := jsonWriter{between: ", ", behind: ": "}
+	w := jsonWriter{between: ", ", behind: ": ", lenient: r.lenient}
 	w.ascii = a.get(1, "ensure_ascii").IsTruthy()
 	switch indent := a.get(2, "indent"); {
 	case isInteger(indent):
@@ -36,7 +38,7 @@ func toJSON(r *rendering, a arguments) (jinja.Value, error) {
 		w.between, w.behind = text(separators.AsList().Get(0)), text(separators.AsList().Get(1))
 	}
 	w.sorted = a.get(4, "sort_keys").IsTruthy()
-	if err := w.value(a.first(), 0); err != nil && !r.lenient {
+	if err := w.value(a.first(), 0); err != nil {
 		return jinja.Undefined(), err
 	}
 	return r.text(w.out.String())
@@ -69,11 +71,16 @@ func (w *jsonWriter) value(v jinja.Value, depth int) error {
 		return w.dict(v.AsDict(), depth)
 	default:
 		digits, ok := bigDigits(v)
-		if !ok {
-			w.out.WriteString("null") // a lenient rendering goes on
+		switch {
+		case ok:
+			w.out.WriteString(digits)
+		case !w.lenient:
 			return refuse("cannot write %s as JSON", kind(v))
+		case isGenerator(v):
+			return w.list(items(v), depth)
+		default:
+			w.out.WriteString("null")
 		}
-		w.out.WriteString(digits)
 	}
 	return nil
 }
@@ -90,25 +97,25 @@ func jsonFloat(f float64) string {
 	return floatText(f)
 }
 
-func (w *jsonWriter) list(items []jinja.Value, depth int) (err error) {
+func (w *jsonWriter) list(items []jinja.Value, depth int) error {
 	w.out.WriteByte('[')
 	for i, item := range items {
 		if i > 0 {
 			w.out.WriteString(w.between)
 		}
 		w.line(depth + 1)
-		if e := w.value(item, depth+1); e != nil {
-			err = e
+		if err := w.value(item, depth+1); err != nil {
+			return err
 		}
 	}
 	if len(items) > 0 {
 		w.line(depth)
 	}
 	w.out.WriteByte(']')
-	return err
+	return nil
 }
 
-func (w *jsonWriter) dict(d *jinja.Dict, depth int) (err error) {
+func (w *jsonWriter) dict(d *jinja.Dict, depth int) error {
 	keys := d.Keys
 	if w.sorted {
 		keys = slices.Sorted(slices.Values(keys))
@@ -121,15 +128,15 @@ func (w *jsonWriter) dict(d *jinja.Dict, depth int) (err error) {
 		w.line(depth + 1)
 		w.string(keyText(key))
 		w.out.WriteString(w.behind)
-		if e := w.value(d.Data[key], depth+1); e != nil {
-			err = e
+		if err := w.value(d.Data[key], depth+1); err != nil {
+			return err
 		}
 	}
 	if len(keys) > 0 {
 		w.line(depth)
 	}
 	w.out.WriteByte('}')
-	return err
+	return nil
 }
 
 const hexDigits = "0123456789abcdef"

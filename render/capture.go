@@ -54,6 +54,12 @@ func (w *writer) capture(h *half, e *grammar.Capture, quoted bool) bool {
 	if !w.fits(e, text, quoted) {
 		return w.undoTo(start)
 	}
+	switch e.Name {
+	case "name":
+		w.piece(pieceName, start)
+	case "key":
+		w.piece(pieceArgument, start)
+	}
 	if w.lookup(e.Name) == nil {
 		w.bound = append(w.bound, binding{e.Name, text})
 	}
@@ -83,7 +89,11 @@ func (w *writer) word(h *half, e *grammar.Capture) bool {
 		if a.mode == missing {
 			return false
 		}
-		w.out = append(w.out, a.text...)
+		if a.mode == natural {
+			w.out = append(w.out, w.natural(a.name)...)
+		} else {
+			w.out = append(w.out, a.text...)
+		}
 		w.consumed++
 		return true
 	}
@@ -295,6 +305,11 @@ func (w *writer) attribute(h *half, e *grammar.Attribute, tag bool) bool {
 	}
 	if text := string(w.out[start:]); strings.ContainsAny(text, `&<>"`) {
 		w.out = append(w.out[:start], escapeEntities(text)...)
+		for k := range w.pieces {
+			if w.pieces[k].start >= start {
+				w.pieces[k].end = len(w.out)
+			}
+		}
 	}
 	w.literal(`"`)
 	return true
@@ -315,6 +330,7 @@ func (w *writer) arguments(h *half, e *grammar.Capture) bool {
 		return false
 	}
 	text := bytes.TrimSpace([]byte(item.call.Arguments))
+	start := len(w.out)
 	switch codec.Kind {
 	case "json":
 		if len(text) == 0 {
@@ -334,6 +350,7 @@ func (w *writer) arguments(h *half, e *grammar.Capture) bool {
 	default:
 		return false
 	}
+	w.piece(pieceArgument, start)
 	w.argued = true
 	w.consumed++
 	return true

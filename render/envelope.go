@@ -37,9 +37,20 @@ func (w *writer) envelope(h *half, e *grammar.Envelope) bool {
 			w.out = append(w.out, ", "...)
 		}
 		written++
+		start := len(w.out)
 		w.out = codec.AppendQuoted(w.out, []byte(key))
+		if m.KeyCapture == "name" {
+			w.piece(pieceName, start)
+		}
 		w.out = append(w.out, ": "...)
+		start = len(w.out)
 		w.out = append(w.out, value...)
+		switch m.Capture {
+		case "name":
+			w.piece(pieceName, start)
+		case "arguments":
+			w.piece(pieceArgument, start)
+		}
 	}
 	w.literal("}")
 	return true

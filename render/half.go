@@ -18,6 +18,7 @@ type half struct {
 	output     grammar.Expression
 	rules      map[string]*grammar.Rule
 	facts      map[grammar.Expression]*facts
+	ways       map[*grammar.Choice][]way
 
 	// markers are the literals with a letter in them, holes not filled.
 	markers []string
@@ -53,6 +54,7 @@ func newHalf(d *grammar.Definition) *half {
 	}
 	for _, rule := range d.Rules {
 		h.learnMarkers(rule)
+		h.learnWays(rule.Body)
 	}
 	h.again = h.repeats()
 	return h

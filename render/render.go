@@ -86,6 +86,11 @@ func (r *Renderer) Parser() *parlance.Parser { return r.parser }
 // The error is an *Error if the format cannot carry the message. An empty message is an empty text, unless a thought is
 // open that must be closed.
 func (r *Renderer) Render(m *parlance.Message, o Options) (string, error) {
+	text, _, err := r.render(m, o, false)
+	return text, err
+}
+
+func (r *Renderer) render(m *parlance.Message, o Options, outline bool) (text string, parts []Part, _ error) {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	var first *Error
@@ -95,13 +100,16 @@ func (r *Renderer) Render(m *parlance.Message, o Options) (string, error) {
 			err = r.verify(m, text, o)
 		}
 		if err == nil {
-			return text, nil
+			if outline {
+				parts = w.parts()
+			}
+			return text, parts, nil
 		}
 		if first == nil || first.Reason == ReasonOrder {
 			first = err
 		}
 	}
-	return "", first
+	return "", nil, first
 }
 
 var writers = sync.Pool{New: func() any { return &writer{} }}

@@ -174,7 +174,7 @@ func (w *writer) nested(h *half, sequence *grammar.Sequence) bool {
 // lacks tells whether an alternative leaves out a capture that must be written, and that another one has.
 func (w *writer) lacks(h *half, e *grammar.Choice, alternative *grammar.Sequence) bool {
 	for _, a := range w.assigned {
-		if a.mode != fixed || w.lookup(a.name) != nil {
+		if a.mode != fixed && a.mode != natural || w.lookup(a.name) != nil {
 			continue
 		}
 		if slices.Contains(h.facts[e].names, a.name) && !slices.Contains(h.facts[alternative].names, a.name) {

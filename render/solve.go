@@ -6,14 +6,44 @@ import (
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
+// way is an alternative with values of the tested captures that may make it the first true one.
+type way struct {
+	target   int
+	assigned []assignment
+	missing  int      // how many captures are left out that the definition would write
+	needs    itemKind // the item that the alternative writes, if
+	certain  bool     // it writes one and nothing else
+}
+
 // solve writes the body of a role. If alternatives in it have tests, these are solved backwards: the captures that they
-// ask for are given the values that make one of them the first true one, alternative by alternative, until one of them
-// can hold the data.
+// ask for are given the values that make one of them the first true one, way by way, until one can hold the data.
 func (w *writer) solve(h *half, body *grammar.Choice, role grammar.Role) bool {
 	choice := h.facts[body].tested
 	from := w.next
 	if choice == nil {
 		return w.choice(h, body) && w.complete(role, from)
+	}
+	m := w.mark()
+	ways := h.ways[body]
+	for k := range ways {
+		way := &ways[k]
+		if way.certain && !w.has(way.needs) || w.firstTrue(choice, way.assigned) != way.target {
+			continue
+		}
+		w.assigned, w.solving, w.target = way.assigned, choice, way.target
+		if w.choice(h, body) && w.complete(role, from) {
+			return true
+		}
+		w.undo(m)
+	}
+	return false
+}
+
+// learnWays works out the ways of a rule's body: those that leave out least first, then in the order of the definition.
+func (h *half) learnWays(body *grammar.Choice) {
+	choice := h.facts[body].tested
+	if choice == nil {
+		return
 	}
 	var names []string // of the captures that are tested
 	for _, alternative := range choice.Alternatives {
@@ -24,58 +54,47 @@ func (w *writer) solve(h *half, body *grammar.Choice, role grammar.Role) bool {
 		}
 	}
 	var ways []way
-	for i := range choice.Alternatives {
-		ways = append(ways, w.ways(h, body, choice, i, names)...)
-	}
-	slices.SortStableFunc(ways, func(a, b way) int { return a.missing - b.missing })
-	m := w.mark()
-	for _, way := range ways {
-		w.assigned, w.solving, w.target = way.assigned, choice, way.target
-		if w.choice(h, body) && w.complete(role, from) {
-			return true
-		}
-		w.undo(m)
-	}
-	return false
-}
-
-// way is an alternative with values of the tested captures under which it is the first true one. missing is how many
-// captures are left out that the definition would write.
-type way struct {
-	target   int
-	assigned []assignment
-	missing  int
-}
-
-// ways gives the values of the tested captures under which an alternative is the first true one, in the order of the
-// definition.
-func (w *writer) ways(h *half, body, choice *grammar.Choice, target int, names []string) (out []way) {
-	all := []way{{target: target}}
-	for _, name := range names {
-		values := w.values(h, body, choice.Alternatives[target], name)
-		var more []way
-		for _, before := range all {
-			for k, value := range values {
-				next := way{target, append(slices.Clip(before.assigned), value), before.missing}
-				if value.mode == missing && k > 0 {
-					next.missing++
+	for i, alternative := range choice.Alternatives {
+		first := way{target: i}
+		if len(alternative.Items) == 1 {
+			if capture, ok := alternative.Items[0].(*grammar.Capture); ok {
+				switch capture.Name {
+				case "drop":
+					continue
+				case "reasoning":
+					first.needs, first.certain = itemReasoning, true
+				case "content":
+					first.needs, first.certain = itemContent, true
 				}
-				more = append(more, next)
 			}
 		}
-		all = more
-	}
-	for _, way := range all {
-		if firstTrue(choice, way.assigned) == target {
-			out = append(out, way)
+		all := []way{first}
+		for _, name := range names {
+			var more []way
+			for _, before := range all {
+				for k, value := range h.values(body, alternative, name) {
+					next := before
+					next.assigned = append(slices.Clip(before.assigned), value)
+					if value.mode == missing && k > 0 {
+						next.missing++
+					}
+					more = append(more, next)
+				}
+			}
+			all = more
 		}
+		ways = append(ways, all...)
 	}
-	return out
+	slices.SortStableFunc(ways, func(a, b way) int { return a.missing - b.missing })
+	if h.ways == nil {
+		h.ways = map[*grammar.Choice][]way{}
+	}
+	h.ways[body] = ways
 }
 
 // values are the values that a capture may be given for an alternative. What need not be written comes first where the
 // definition leaves it out, else last.
-func (w *writer) values(h *half, body *grammar.Choice, alternative *grammar.Sequence, name string) (out []assignment) {
+func (h *half) values(body *grammar.Choice, alternative *grammar.Sequence, name string) (out []assignment) {
 	none := assignment{name: name, mode: missing}
 	leave := func() {
 		if h.leftOut(body, name) {
@@ -103,9 +122,7 @@ func (w *writer) values(h *half, body *grammar.Choice, alternative *grammar.Sequ
 	if h.holdsName(body, name) {
 		out = append(out, assignment{name: name, mode: free})
 	}
-	if natural := w.natural(name); natural != "" {
-		out = append(out, assignment{name: name, text: natural, mode: fixed})
-	}
+	out = append(out, assignment{name: name, mode: natural})
 	leave()
 	return out
 }
@@ -163,13 +180,24 @@ func (h *half) holdsName(e grammar.Expression, name string) bool {
 	return found
 }
 
-// firstTrue gives the first alternative whose tests hold under an assignment, or -1. What is free holds in no test.
-func firstTrue(choice *grammar.Choice, assigned []assignment) int {
+// firstTrue gives the first alternative whose tests hold under an assignment, or -1, also where a value is wanted that
+// there is none of. What is free holds in no test.
+func (w *writer) firstTrue(choice *grammar.Choice, assigned []assignment) int {
+	for _, a := range assigned {
+		if a.mode == natural && w.natural(a.name) == "" {
+			return -1
+		}
+	}
 next:
 	for i, alternative := range choice.Alternatives {
 		for _, test := range alternative.Tests {
 			k := slices.IndexFunc(assigned, func(a assignment) bool { return a.name == test.Capture })
-			if a := assigned[k]; a.mode == free || !passes(test, a.text, a.mode == fixed) {
+			a := assigned[k]
+			text := a.text
+			if a.mode == natural {
+				text = w.natural(a.name)
+			}
+			if a.mode == free || !passes(test, text, a.mode != missing) {
 				continue next
 			}
 		}

@@ -48,6 +48,7 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	}
 	w.value, w.closing = len(w.out), -1
 	w.out = append(w.out, text...)
+	w.piece(pieceArgument, w.value)
 	w.valued = true
 	w.consumed++
 	return true
@@ -143,6 +144,9 @@ func (h *half) endsIn(w *writer, text string) bool {
 		if h.nests && strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), opener) {
 			return true
 		}
+	}
+	if !slices.ContainsFunc(h.closers, func(closer string) bool { return strings.Contains(text, w.fill(h, closer)) }) {
+		return false
 	}
 	starts := func(text string, markers []string) string {
 		for _, marker := range markers {

@@ -76,6 +76,7 @@ const (
 	free    mode = iota // as the data are
 	missing             // not written
 	fixed               // written as the text
+	natural             // what the next item calls for
 )
 
 type pieceKind uint8
@@ -85,13 +86,16 @@ const (
 	pieceLayout
 	pieceBlank
 	pieceText
+	pieceName     // of a call
+	pieceArgument // the key or the value of an argument, or all of them
 )
 
 // piece is a stretch of the output, for what white space means there.
 type piece struct {
 	kind       pieceKind
-	tray       itemKind
+	tray       itemKind // of text
 	start, end int
+	call       int // the call that a name or an argument belongs to
 }
 
 type mark struct {
@@ -181,6 +185,9 @@ func (w *writer) misplaced() {
 }
 
 func (w *writer) fill(h *half, literal string) string {
+	if len(h.definition.Holes) == 0 {
+		return literal
+	}
 	for name := range h.definition.Holes {
 		literal = strings.ReplaceAll(literal, "{"+name+"}", w.suffix)
 	}
@@ -325,18 +332,23 @@ func (w *writer) literal(text string) bool {
 	}
 	start := len(w.out)
 	w.out = append(w.out, text...)
-	if k := len(w.pieces) - 1; k >= 0 && w.pieces[k].kind == pieceMarkup && w.pieces[k].end == start {
-		w.pieces[k].end = len(w.out)
-		return true
-	}
-	w.pieces = append(w.pieces, piece{pieceMarkup, 0, start, len(w.out)})
+	w.piece(pieceMarkup, start)
 	return true
+}
+
+// piece notes what has been written from a place on.
+func (w *writer) piece(kind pieceKind, start int) {
+	p := piece{kind: kind, start: start, end: len(w.out), call: -1}
+	if w.has(itemCall) {
+		p.call = w.items[w.next].number
+	}
+	w.pieces = append(w.pieces, p)
 }
 
 func (w *writer) space(kind pieceKind, text string) {
 	start := len(w.out)
 	w.out = append(w.out, text...)
-	w.pieces = append(w.pieces, piece{kind, 0, start, len(w.out)})
+	w.piece(kind, start)
 	if w.value >= 0 && w.closers == start {
 		w.closers = len(w.out)
 	}
@@ -346,7 +358,7 @@ func (w *writer) space(kind pieceKind, text string) {
 func (w *writer) text(kind itemKind, text string) {
 	start := len(w.out)
 	w.out = append(w.out, text...)
-	w.pieces = append(w.pieces, piece{pieceText, kind, start, len(w.out)})
+	w.pieces = append(w.pieces, piece{kind: pieceText, tray: kind, start: start, end: len(w.out), call: -1})
 	w.next++
 	w.consumed++
 	w.verify = w.verify || w.looksLikeMarkup(text)
@@ -391,12 +403,13 @@ func (w *writer) settleLayout() *Error {
 	text := func(k, step int) int { // the text beside piece k
 		for k += step; k >= 0 && k < len(w.pieces); k += step {
 			switch w.pieces[k].kind {
-			case pieceMarkup:
-				return -1
 			case pieceText:
 				if w.pieces[k].start < w.pieces[k].end {
 					return k
 				}
+			case pieceLayout, pieceBlank:
+			default:
+				return -1
 			}
 		}
 		return -1
@@ -435,14 +448,29 @@ func (w *writer) settleLayout() *Error {
 	if len(drop) == 0 && from == 0 {
 		return nil
 	}
-	var out []byte
+	n := 0 // how much is kept, in front
+	begin := from
 	for _, p := range drop {
 		if p.start >= from {
-			out = append(out, w.out[from:p.start]...)
+			n += copy(w.out[n:], w.out[from:p.start])
 			from = p.end
 		}
 	}
-	w.out = append(out, w.out[from:]...)
+	n += copy(w.out[n:], w.out[from:])
+	w.out = w.out[:n]
+	moved := func(at int) int {
+		to := at - begin
+		for _, p := range drop {
+			if p.start >= begin && p.end <= at {
+				to -= p.end - p.start
+			}
+		}
+		return max(to, 0)
+	}
+	for k := range w.pieces {
+		p := &w.pieces[k]
+		p.start, p.end = moved(p.start), moved(p.end)
+	}
 	return nil
 }
 

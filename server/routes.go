@@ -9,14 +9,21 @@ import (
 	"github.com/parlance-llm/parlance/server/completions"
 	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/parse"
+	"github.com/parlance-llm/parlance/server/responses"
+	"github.com/parlance-llm/parlance/web"
 )
 
 // routes puts the interfaces on their paths.
 func (s *Server) routes(parser *parlance.Parser) {
 	s.routeChat(parser)
+	s.routeResponses()
 	s.routeMessages()
 	s.routeParse()
 	s.operational()
+	if s.config.Playground {
+		s.mux.Handle("/playground/", http.StripPrefix("/playground", web.Handler()))
+		s.mux.Handle("GET /playground", http.RedirectHandler(s.config.RootPath+"/playground/", http.StatusMovedPermanently))
+	}
 }
 
 // routeChat is the Chat Completions interface, and what reads its conversations.
@@ -35,6 +42,22 @@ func (s *Server) routeChat(parser *parlance.Parser) {
 		BodyLimit: settings.BodyLimit, KeepAlive: settings.KeepAlive, WriteTimeout: settings.WriteTimeout, Fingerprint: settings.Fingerprint,
 		MaxPrompts: 1024,
 	}}, apierror.ShapeOpenAI)
+}
+
+// routeResponses is the OpenAI Responses interface, and the conversations that belong to it.
+func (s *Server) routeResponses() {
+	h := &responses.Handler{Generator: s.generator, Models: s.models, Store: s.store, Settings: s.responsesSettings(), Logger: s.logger}
+	s.responses = h
+	s.generates("POST /v1/responses", h.Create(), apierror.ShapeOpenAI)
+	for pattern, handler := range map[string]http.Handler{
+		"GET /v1/responses/{id}": h.Get(), "DELETE /v1/responses/{id}": h.Delete(),
+		"POST /v1/responses/{id}/cancel": h.Cancel(), "GET /v1/responses/{id}/input_items": h.InputItems(),
+		"POST /v1/conversations": h.CreateConversation(), "DELETE /v1/conversations/{id}": h.DeleteConversation(),
+		"GET /v1/conversations/{id}": h.Conversation(), "POST /v1/conversations/{id}": h.Conversation(),
+		"GET /v1/conversations/{id}/items": h.ConversationItems(), "POST /v1/conversations/{id}/items": h.ConversationItems(),
+	} {
+		s.serves(pattern, handler, apierror.ShapeOpenAI)
+	}
 }
 
 // routeMessages is Anthropic's Messages interface.

@@ -32,6 +32,7 @@ func (s *Server) Run(ctx context.Context, opened func(address string)) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- httpServer.Serve(listener) }()
+	go s.responses.Keep(base, s.config.ResponsesRetention)
 	if opened != nil {
 		opened(listener.Addr().String())
 	}
@@ -54,6 +55,10 @@ func (s *Server) Run(ctx context.Context, opened func(address string)) error {
 		}
 	}
 	<-done
+	s.responses.Close(patience)
+	if s.store != nil {
+		err = errors.Join(err, s.store.Close())
+	}
 	return errors.Join(err, s.engine.Close())
 }
 

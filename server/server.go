@@ -32,6 +32,8 @@ import (
 	"github.com/parlance-llm/parlance/server/metrics"
 	"github.com/parlance-llm/parlance/server/models"
 	"github.com/parlance-llm/parlance/server/prompt"
+	"github.com/parlance-llm/parlance/server/responses"
+	"github.com/parlance-llm/parlance/server/store"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -42,6 +44,8 @@ type Server struct {
 	models    *models.Registry
 	generator *generate.Generator
 	metrics   *metrics.Recorder
+	store     store.Store // nil: responses are not stored
+	responses *responses.Handler
 	mux       *http.ServeMux
 	keys      [][sha256.Size]byte
 	streams   chan struct{} // nil: no limit
@@ -85,6 +89,9 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if c.MaxStreams > 0 {
 		s.streams = make(chan struct{}, c.MaxStreams)
 	}
+	if s.store, err = c.OpenStore(); err != nil {
+		return nil, err
+	}
 	s.routes(parser)
 	return s, nil
 }
@@ -99,6 +106,12 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 		Limits:    s.limits(),
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout, Fingerprint: s.fingerprint(parser),
 	}
+}
+
+// responsesSettings are the Responses interface's.
+func (s *Server) responsesSettings() responses.Settings {
+	c := s.config
+	return responses.Settings{Defaults: s.defaults(), Limits: s.limits(), BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout}
 }
 
 // messagesSettings are the Messages interface's.

@@ -33,7 +33,7 @@ func configure(t *testing.T, environment map[string]string, arguments ...string)
 // serve starts a server with a command line and gives its address.
 func serve(t *testing.T, arguments ...string) string {
 	t.Helper()
-	c, err := configure(t, nil, arguments...)
+	c, err := configure(t, nil, append([]string{"--responses-store", "memory"}, arguments...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

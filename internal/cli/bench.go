@@ -22,6 +22,7 @@ import (
 
 func newBench() *cobra.Command {
 	asJSON, only := false, ""
+	var environment *environmentFlags
 	command := &cobra.Command{
 		Use:   "bench FILE",
 		Short: "Measure how fast outputs are sorted",
@@ -38,7 +39,11 @@ and prints of each workload
 Only the writing of chunks that have been cut before is measured; the best of several runs counts.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			workloads, err := loadWorkloads(arguments[0])
+			e, err := environment.read()
+			if err != nil {
+				return err
+			}
+			workloads, err := loadWorkloads(arguments[0], e)
 			if err != nil {
 				return err
 			}
@@ -59,6 +64,7 @@ Only the writing of chunks that have been cut before is measured; the best of se
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	command.Flags().StringVar(&only, "only", "", "run the workloads whose name holds `TEXT`")
+	environment = addEnvironment(command)
 	return command
 }
 
@@ -75,7 +81,7 @@ type workload struct {
 }
 
 // loadWorkloads reads a file of workloads. Errors name the file and the workload.
-func loadWorkloads(file string) ([]*workload, error) {
+func loadWorkloads(file string, e *conformance.Environment) ([]*workload, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -87,13 +93,12 @@ func loadWorkloads(file string) ([]*workload, error) {
 	if len(raw) == 0 {
 		return nil, fmt.Errorf("%s: expected workloads, found none", file)
 	}
-	var environment conformance.Environment
 	var out []*workload
 	for i, value := range raw {
 		w := new(workload)
 		err := conformance.Decode(value, w)
 		if err == nil {
-			err = w.prepare(&environment)
+			err = w.prepare(e)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: workload %d (%s): %w", file, i+1, w.Name, err)

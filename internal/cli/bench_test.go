@@ -4,6 +4,8 @@ import (
 	"encoding/json/v2"
 	"strings"
 	"testing"
+
+	"github.com/parlance-llm/parlance/conformance"
 )
 
 func TestBench(t *testing.T) {
@@ -39,7 +41,7 @@ func TestBenchNamesTheWorkload(t *testing.T) {
 }
 
 func TestShippedWorkloads(t *testing.T) {
-	workloads, err := loadWorkloads("../../bench/workloads.json")
+	workloads, err := loadWorkloads("../../bench/workloads.json", &conformance.Environment{})
 	if err != nil {
 		t.Fatal(err)
 	}

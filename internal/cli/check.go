@@ -62,7 +62,7 @@ func (f *checkFlags) run(command *cobra.Command, paths []string) error {
 	var implementation conformance.Implementation = conformance.Library{Environment: environment}
 	if f.command != "" {
 		if f.environment.given() {
-			return usagef("expected --command alone, or --tokenizer, found both: the other program knows its vocabulary itself")
+			return usagef("expected --command alone, found flags for the vocabulary or for plug-ins beside it, which the other program does not see")
 		}
 		implementation = &conformance.Command{Line: f.command}
 	}

@@ -28,6 +28,7 @@ type constrainFlags struct {
 	kwargs          string
 	dialect         *choice
 	json            bool
+	plugins         *pluginFlags
 }
 
 func newConstrain() *cobra.Command {
@@ -61,8 +62,8 @@ format. If nothing has to be held, nothing is printed, and the standard error sa
 	flags.StringVar(&f.kwargs, "chat-template-kwargs", "", "the arguments of the chat template, a `JSON` object; they may switch thinking on or off")
 	f.dialect = addChoice(command, "dialect", "the grammar language", "structural-tag", "gbnf", "ebnf", "lark", "json-schema")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object with the dialect, the text and the notes")
-	complete(command, "tool-call-parser", parlance.ToolNames)
-	complete(command, "reasoning-parser", parlance.ReasoningNames)
+	f.plugins = addPlugins(command)
+	completeParsers(command, f.plugins)
 	complete(command, "tool-choice", func() []string { return []string{"auto", "none", "required"} })
 	return command
 }
@@ -100,7 +101,11 @@ func (f *constrainFlags) run(command *cobra.Command) error {
 
 // constraint makes the constraint, nil if there is none.
 func (f *constrainFlags) constraint() (*constraint.Constraint, error) {
-	parser, err := parlance.Lookup(f.tool, f.reasoning)
+	registry, err := f.plugins.Registry()
+	if err != nil {
+		return nil, err
+	}
+	parser, err := registry.Lookup(f.tool, f.reasoning)
 	if err != nil {
 		return nil, err
 	}

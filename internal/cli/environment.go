@@ -14,11 +14,12 @@ import (
 // environmentFlags are the flags for what a whole run knows of its model.
 type environmentFlags struct {
 	tokenizer string
+	plugins   *pluginFlags
 	template  string
 }
 
 func addEnvironment(command *cobra.Command) *environmentFlags {
-	f := &environmentFlags{}
+	f := &environmentFlags{plugins: addPlugins(command)}
 	command.Flags().StringVar(&f.tokenizer, "tokenizer", "", "the `FOLDER` with the model's tokenizer; it says which markers are tokens, and chooses among dialects")
 	if err := command.MarkFlagDirname("tokenizer"); err != nil {
 		panic("cli: " + err.Error()) // the flag has just been added
@@ -27,11 +28,16 @@ func addEnvironment(command *cobra.Command) *environmentFlags {
 	return f
 }
 
-func (f *environmentFlags) given() bool { return f.tokenizer != "" || f.template != "" }
+func (f *environmentFlags) given() bool {
+	return f.tokenizer != "" || f.template != "" || f.plugins.given()
+}
 
 // read reads what the flags name.
 func (f *environmentFlags) read() (e *conformance.Environment, err error) {
 	e = &conformance.Environment{}
+	if e.Registry, err = f.plugins.Registry(); err != nil {
+		return nil, err
+	}
 	if f.tokenizer != "" {
 		if e.Vocabulary, err = vocabulary.Load(f.tokenizer); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -42,7 +43,41 @@ func TestTokenizer(t *testing.T) {
 	contains(t, o.out, "0 passed, 1 failed")
 	contains(t, o.out, "failed    whole, and in all 24 other ways")
 	o = run(t, "", "check", "--command", "cat", "--tokenizer", folder, cases)
-	contains(t, o.complaints, "expected --command alone, or --tokenizer, found both")
+	contains(t, o.complaints, "expected --command alone, found flags for the vocabulary")
 	o = run(t, "x", "parse", "--tool-call-parser", "hermes", "--tokenizer", filepath.Join(folder, "missing"))
 	contains(t, o.complaints, "tokenizer: expected a folder with a tokenizer")
+}
+
+func TestPlugins(t *testing.T) {
+	plugin := file(t, "star.yaml", "format: star\ntool: [star]\nreasoning: [star]\ngrammar: |\n  thought = \"<hmm>\" @reasoning \"</hmm>\" .\n  call = \"<call>\" ~ json{ \"name\": @name, \"arguments\": @arguments } ~ \"</call>\" .\n")
+	flags := []string{"--tool-parser-plugin", plugin, "--reasoning-parser-plugin", plugin}
+	with := func(arguments ...string) []string { return append(arguments, flags...) }
+
+	text := `<hmm>why</hmm><call>{"name": "f", "arguments": {}}</call>`
+	contains(t, good(t, text, with("parse", "--json", "--tool-call-parser", "star", "--reasoning-parser", "star")...), `"reasoning":"why"`, `"name":"f"`)
+	contains(t, good(t, `{"text":"<hmm>why</hmm>","tool_parser":"hermes","reasoning_parser":"star"}`, with("batch")...), `"reasoning":"why"`)
+	cases := file(t, "cases.json", `[{"id": "a", "text": "<hmm>why</hmm>", "reasoning_parser": "star", "want": {"reasoning": "why"}}]`)
+	contains(t, good(t, "", with("check", cases)...), "1 passed, 0 failed")
+	contains(t, good(t, "", with("formats")...), "star ", "hermes ")
+	contains(t, good(t, "", with("formats", "star")...), "tool parsers", `thought = "<hmm>"`)
+	for _, command := range []string{"parse --tool-call-parser", "parse --reasoning-parser", "constrain --tool-call-parser", "formats"} {
+		arguments := append(append([]string{"__complete"}, with(strings.Fields(command)[0])...), strings.Fields(command)[1:]...)
+		contains(t, run(t, "", append(arguments, "")...).out, "\nstar\n", "\nmistral\n")
+	}
+
+	o := run(t, "x", "parse", "--tool-call-parser", "star", "--tool-parser-plugin", file(t, "bad.yaml", "format: bad\ntool: x\n"))
+	if o.status != 1 || !strings.HasPrefix(o.complaints, "parlance: --tool-parser-plugin: ") || !strings.HasSuffix(o.complaints, "/bad.yaml:2:7: expected a list of texts, found \"x\"\n") {
+		t.Errorf("status %d: %s", o.status, o.complaints)
+	}
+	o = run(t, "", "formats", "star")
+	contains(t, o.complaints, `there is no format or parser "star"`)
+}
+
+// TestServeRefusesBrokenPlugins: the server does not start with a broken plug-in, and says what is wrong (W30).
+func TestServeRefusesBrokenPlugins(t *testing.T) {
+	bad := file(t, "bad.yaml", "format: bad\ntool: x\n")
+	o := run(t, "", "serve", "--reasoning-parser-plugin", bad)
+	if want := "ValueError: --reasoning-parser-plugin: " + bad + ":2:7: expected a list of texts, found \"x\"\n"; o.status != 1 || !strings.HasPrefix(o.complaints, want) {
+		t.Errorf("expected status 1 and %s\nfound %d and %s", want, o.status, o.complaints)
+	}
 }

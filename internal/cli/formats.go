@@ -20,6 +20,7 @@ import (
 
 func newFormats() *cobra.Command {
 	asJSON := false
+	var plugins *pluginFlags
 	command := &cobra.Command{
 		Use:   "formats [NAME]",
 		Short: "List the formats, or show one",
@@ -30,26 +31,30 @@ the page of that format: its grammar, its markers, what switches thinking.`,
 			if len(arguments) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return formatNames(), cobra.ShellCompDirectiveNoFileComp
+			return formatNames(plugins.available()), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(command *cobra.Command, arguments []string) error {
-			found := parlance.Formats()
+			r, err := plugins.Registry()
+			if err != nil {
+				return err
+			}
+			found := r.Formats()
 			if len(arguments) > 0 {
-				var err error
-				if found, err = formatsNamed(arguments[0]); err != nil {
+				if found, err = formatsNamed(r, arguments[0]); err != nil {
 					return err
 				}
 			}
 			out := bufio.NewWriter(command.OutOrStdout())
-			err := showFormats(out, newPalette(command.OutOrStdout()), found, len(arguments) > 0, asJSON)
+			err = showFormats(out, r, newPalette(command.OutOrStdout()), found, len(arguments) > 0, asJSON)
 			return errors.Join(err, out.Flush())
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON: an array of all formats, or the object of one")
+	plugins = addPlugins(command)
 	return command
 }
 
-func showFormats(out io.Writer, p palette, found []parlance.FormatInfo, pages, asJSON bool) error {
+func showFormats(out io.Writer, r *parlance.Registry, p palette, found []parlance.FormatInfo, pages, asJSON bool) error {
 	switch {
 	case asJSON && pages && len(found) == 1:
 		return writeLine(out, found[0])
@@ -62,7 +67,7 @@ func showFormats(out io.Writer, p palette, found []parlance.FormatInfo, pages, a
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := showFormat(out, p, &found[i]); err != nil {
+		if err := showFormat(out, r, p, &found[i]); err != nil {
 			return err
 		}
 	}
@@ -70,11 +75,11 @@ func showFormats(out io.Writer, p palette, found []parlance.FormatInfo, pages, a
 }
 
 // formatsNamed gives the format of a name, or the formats that a parser of that name leads to.
-func formatsNamed(name string) (found []parlance.FormatInfo, err error) {
-	if info, ok := parlance.Format(name); ok {
+func formatsNamed(r *parlance.Registry, name string) (found []parlance.FormatInfo, err error) {
+	if info, ok := r.Format(name); ok {
 		return []parlance.FormatInfo{info}, nil
 	}
-	for _, info := range parlance.Formats() {
+	for _, info := range r.Formats() {
 		if slices.Contains(info.ToolNames, name) || slices.Contains(info.ReasoningNames, name) {
 			found = append(found, info)
 		}
@@ -82,7 +87,7 @@ func formatsNamed(name string) (found []parlance.FormatInfo, err error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	near := nearest(name, formatNames())
+	near := nearest(r, name, formatNames(r))
 	if len(near) == 0 {
 		return nil, fmt.Errorf("there is no format or parser %q (parlance formats lists them)", name)
 	}
@@ -90,9 +95,9 @@ func formatsNamed(name string) (found []parlance.FormatInfo, err error) {
 }
 
 // formatNames are the names of all formats and parsers.
-func formatNames() []string {
-	names := slices.Concat(parlance.ToolNames(), parlance.ReasoningNames())
-	for _, info := range parlance.Formats() {
+func formatNames(r *parlance.Registry) []string {
+	names := slices.Concat(r.ToolNames(), r.ReasoningNames())
+	for _, info := range r.Formats() {
 		names = append(names, info.Name)
 	}
 	slices.Sort(names)
@@ -100,10 +105,10 @@ func formatNames() []string {
 }
 
 // nearest asks both halves for names like a misspelt one, and looks for formats that begin like it.
-func nearest(name string, names []string) (near []string) {
+func nearest(r *parlance.Registry, name string, names []string) (near []string) {
 	for _, lookup := range []func() (*parlance.Parser, error){
-		func() (*parlance.Parser, error) { return parlance.Lookup(name, "") },
-		func() (*parlance.Parser, error) { return parlance.Lookup("", name) },
+		func() (*parlance.Parser, error) { return r.Lookup(name, "") },
+		func() (*parlance.Parser, error) { return r.Lookup("", name) },
 	} {
 		var unknown *parlance.NameError
 		if _, err := lookup(); errors.As(err, &unknown) {
@@ -143,7 +148,7 @@ func names(list []string) string {
 }
 
 // showFormat prints the page of a format for people.
-func showFormat(out io.Writer, p palette, f *parlance.FormatInfo) error {
+func showFormat(out io.Writer, r *parlance.Registry, p palette, f *parlance.FormatInfo) error {
 	heading(out, p, bold, f.Name)
 	fmt.Fprintln(out, f.Title)
 	fmt.Fprintln(out)
@@ -151,7 +156,7 @@ func showFormat(out io.Writer, p palette, f *parlance.FormatInfo) error {
 		fact(out, known.Name, strings.ReplaceAll(known.Text, "`", ""))
 	}
 	showMarkers(out, p, f)
-	return showGrammar(out, p, f)
+	return showGrammar(out, r, p, f)
 }
 
 // factWidth is the width of the names of facts, lineWidth that of a line with its fact.
@@ -210,7 +215,7 @@ func showMarkers(out io.Writer, p palette, f *parlance.FormatInfo) {
 }
 
 // showGrammar prints the grammar as its definition writes it, and those of the definitions it extends.
-func showGrammar(out io.Writer, p palette, f *parlance.FormatInfo) error {
+func showGrammar(out io.Writer, r *parlance.Registry, p palette, f *parlance.FormatInfo) error {
 	for title := "grammar"; ; title = "grammar of " + f.Name {
 		if f.Extends != "" {
 			title += ", where it differs from that of " + f.Extends
@@ -229,7 +234,7 @@ func showGrammar(out io.Writer, p palette, f *parlance.FormatInfo) error {
 		if f.Extends == "" {
 			return nil
 		}
-		base, ok := parlance.Format(f.Extends)
+		base, ok := r.Format(f.Extends)
 		if !ok {
 			return fmt.Errorf("the format %s extends %s, which does not exist", f.Name, f.Extends)
 		}

@@ -67,8 +67,7 @@ what becomes certain with each piece, --trace what became of every byte.`,
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	f.options = addOptions(command)
 	f.environment = addEnvironment(command)
-	complete(command, "tool-call-parser", parlance.ToolNames)
-	complete(command, "reasoning-parser", parlance.ReasoningNames)
+	completeParsers(command, f.environment.plugins)
 	complete(command, "tool-choice", func() []string { return []string{"auto", "none", "required"} })
 	return command
 }

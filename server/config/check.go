@@ -48,6 +48,7 @@ func (c *Config) Check() error {
 		},
 		c.checkEngine,
 		c.checkListening,
+		c.loadPlugins,
 		c.checkNames,
 	}
 	for _, check := range checks {
@@ -162,13 +163,32 @@ func (c *Config) checkListening() error {
 	return nil
 }
 
+// loadPlugins reads the definitions of plug-ins. A broken one stops the start, with its place and what is wrong (W30).
+func (c *Config) loadPlugins() error {
+	registry, err := c.Plugins.Registry()
+	if err != nil {
+		return errorf(valueError, "%v", err)
+	}
+	c.registry = registry
+	return nil
+}
+
+// Registry holds the formats that can be named: the built-in ones, and after Check those of the plug-ins.
+func (c *Config) Registry() *parlance.Registry {
+	if c.registry == nil {
+		return parlance.Default()
+	}
+	return c.registry
+}
+
 // checkNames: parser names are always checked, whether or not they are used (W1).
 func (c *Config) checkNames() error {
-	if c.ToolParser != "" && !slices.Contains(parlance.ToolNames(), c.ToolParser) {
-		return errorf(keyError, "invalid tool call parser: %s (chose from { %s })", c.ToolParser, strings.Join(parlance.ToolNames(), ", "))
+	tools, reasoning := c.Registry().ToolNames(), c.Registry().ReasoningNames()
+	if c.ToolParser != "" && !slices.Contains(tools, c.ToolParser) {
+		return errorf(keyError, "invalid tool call parser: %s (chose from { %s })", c.ToolParser, strings.Join(tools, ", "))
 	}
-	if c.ReasoningParser != "" && !slices.Contains(parlance.ReasoningNames(), c.ReasoningParser) {
-		return errorf(keyError, "invalid reasoning parser: %s (chose from { %s })", c.ReasoningParser, strings.Join(parlance.ReasoningNames(), ", "))
+	if c.ReasoningParser != "" && !slices.Contains(reasoning, c.ReasoningParser) {
+		return errorf(keyError, "invalid reasoning parser: %s (chose from { %s })", c.ReasoningParser, strings.Join(reasoning, ", "))
 	}
 	return nil
 }
@@ -183,7 +203,7 @@ func (c *Config) Parser() (*parlance.Parser, error) {
 	if err != nil {
 		return nil, errorf(typeError, "%v", err)
 	}
-	parser, err := parlance.LookupTemplate(c.ToolParser, c.ReasoningParser, template)
+	parser, err := c.Registry().LookupTemplate(c.ToolParser, c.ReasoningParser, template)
 	if err != nil {
 		return nil, errorf(typeError, "%v", err)
 	}

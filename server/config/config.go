@@ -12,6 +12,9 @@ package config
 import (
 	"fmt"
 	"time"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/internal/plugins"
 )
 
 // Config is how the server runs. The comments give the flags.
@@ -35,19 +38,20 @@ type Config struct {
 	MaxModelLen      int
 
 	// Engine is where text comes from (--engine and the flags that begin so).
-	Engine                                        string
-	EngineURL, EngineAPIKey, EngineModel          string
-	EngineConnectTimeout, EngineFirstTimeout      time.Duration
-	EngineTimeout                                 time.Duration
-	EngineRetries, EngineMaxTokens                int
-	EngineExtra                                   map[string]any
-	EngineReasoningParser                         bool
-	Record                                        string
-	Replay                                        string
-	ReplaySpeed                                   float64
-	ToolParser, ReasoningParser                   string
-	AutoToolChoice                                bool
-	ToolPlugin, ReasoningPlugin                   string
+	Engine                                   string
+	EngineURL, EngineAPIKey, EngineModel     string
+	EngineConnectTimeout, EngineFirstTimeout time.Duration
+	EngineTimeout                            time.Duration
+	EngineRetries, EngineMaxTokens           int
+	EngineExtra                              map[string]any
+	EngineReasoningParser                    bool
+	Record                                   string
+	Replay                                   string
+	ReplaySpeed                              float64
+	ToolParser, ReasoningParser              string
+	AutoToolChoice                           bool
+	// Plugins are formats of the operator's own.
+	Plugins                                       plugins.Flags
 	ToolStrictLevel                               string
 	ExcludeTools                                  bool
 	StructuredOutputs                             map[string]any
@@ -73,7 +77,14 @@ type Config struct {
 
 	// From the environment alone, as in vLLM.
 	EnforceStrict, ResponsesStore bool
-	MaxStopStrings, MaxChoices    int
+	// ResponsesAddress is where responses are stored (--responses-store), ResponsesRetention how long (--responses-retention).
+	ResponsesAddress string
+	// Playground serves the page at /playground/ (--playground).
+	Playground                 bool
+	ResponsesRetention         time.Duration
+	MaxStopStrings, MaxChoices int
+
+	registry *parlance.Registry // nil before the plug-ins have been read
 
 	effortMap any
 	// Warnings are told when the server starts.

@@ -145,7 +145,7 @@ func (c *Config) loadEnvironment(lookup func(string) (string, bool)) error {
 		return standard
 	}
 	c.EnforceStrict = truth("VLLM_ENFORCE_STRICT_TOOL_CALLING", true)
-	c.ResponsesStore = truth("VLLM_ENABLE_RESPONSES_API_STORE", false)
+	c.ResponsesStore = truth("VLLM_ENABLE_RESPONSES_API_STORE", true)
 	for name, target := range map[string]*int{"VLLM_MAX_STOP_STRINGS": &c.MaxStopStrings, "VLLM_MAX_N_SEQUENCES": &c.MaxChoices} {
 		*target = map[string]int{"VLLM_MAX_STOP_STRINGS": 4, "VLLM_MAX_N_SEQUENCES": 16384}[name]
 		if text, ok := lookup(name); ok {

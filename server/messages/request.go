@@ -208,7 +208,7 @@ func (r *Request) readThinking(o *body.Object) (effort string) {
 		case *budget < leastBudget:
 			thinking.Complain("budget_tokens", fmt.Sprintf("budget_tokens must be at least %d", leastBudget))
 		case r.MaxTokens > 0 && int(*budget) >= r.MaxTokens:
-			thinking.Complain("budget_tokens", "budget_tokens must be less than max_tokens")
+			// It limits nothing that max_tokens does not. Anthropic refuses it; agents send it all the same.
 		default:
 			n := int(*budget)
 			r.ThinkingBudget = &n

@@ -1,0 +1,33 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/parlance-llm/parlance/server/store"
+)
+
+// OpenStore opens the store of responses; nil where none is wanted. Without a path SQLite's file lies where the XDG base
+// directory specification puts the state of programs.
+func (c *Config) OpenStore() (store.Store, error) {
+	address := c.ResponsesAddress
+	if address == "none" || !c.ResponsesStore {
+		return nil, nil
+	}
+	if address == "sqlite" {
+		folder := os.Getenv("XDG_STATE_HOME")
+		if folder == "" {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return nil, errorf(valueError, "--responses-store: there is no folder for the file: %v. Name one (sqlite:PATH), or use memory or none", err)
+			}
+			folder = filepath.Join(home, ".local", "state")
+		}
+		address = filepath.Join(folder, "parlance", "responses.db")
+	}
+	s, err := store.Open(address)
+	if err != nil {
+		return nil, errorf(valueError, "--responses-store: %v", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,161 @@
+package responses
+
+import (
+	"encoding/json/jsontext"
+	"net/http"
+	"time"
+
+	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/body"
+	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/store"
+)
+
+// conversation is a conversation as the interface shows it.
+type conversation struct {
+	ID        string         `json:"id"`
+	Object    string         `json:"object"`
+	CreatedAt int64          `json:"created_at"`
+	Metadata  jsontext.Value `json:"metadata"`
+}
+
+func shownConversation(c *store.Conversation) conversation {
+	return conversation{c.ID, "conversation", c.Created.Unix(), c.Metadata}
+}
+
+// CreateConversation answers POST /v1/conversations.
+func (h *Handler) CreateConversation() http.Handler {
+	return handle(func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.noStore(); err != nil {
+			return err
+		}
+		o, err := body.Read(r, h.Settings.BodyLimit)
+		if err != nil {
+			return err
+		}
+		items, err := readItems(o)
+		if err != nil {
+			return err
+		}
+		c := &store.Conversation{ID: generate.NewID("conv_"), Created: time.Now(), Metadata: []byte("{}")}
+		if o.Object("metadata") != nil {
+			c.Metadata = o.Raw("metadata")
+		}
+		if err := o.Err(); err != nil {
+			return err
+		}
+		if err := h.Store.PutConversation(r.Context(), c); err != nil {
+			return stored(err, "conversation", c.ID)
+		}
+		if err := h.Store.AddItems(r.Context(), c.ID, items); err != nil {
+			return stored(err, "conversation", c.ID)
+		}
+		return answer(w, shownConversation(c))
+	})
+}
+
+// readItems reads a list of items, and checks that they can be translated.
+func readItems(o *body.Object) ([]store.Item, error) {
+	r := &Request{given: o}
+	for i, item := range o.Objects("items") {
+		if item != nil {
+			r.input = append(r.input, withID(o.Array("items")[i]))
+		}
+	}
+	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	return r.input, r.translate()
+}
+
+// Conversation answers GET and POST /v1/conversations/{id}; the second changes the metadata.
+func (h *Handler) Conversation() http.Handler {
+	return handle(func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.noStore(); err != nil {
+			return err
+		}
+		id := r.PathValue("id")
+		c, err := h.Store.Conversation(r.Context(), id)
+		if err != nil {
+			return stored(err, "conversation", id)
+		}
+		if r.Method == http.MethodPost {
+			o, err := body.Read(r, h.Settings.BodyLimit)
+			if err != nil {
+				return err
+			}
+			if o.Require("metadata") && o.Object("metadata") != nil {
+				c.Metadata = o.Raw("metadata")
+			}
+			if err := o.Err(); err != nil {
+				return err
+			}
+			if err := h.Store.PutConversation(r.Context(), c); err != nil {
+				return stored(err, "conversation", id)
+			}
+		}
+		return answer(w, shownConversation(c))
+	})
+}
+
+// DeleteConversation answers DELETE /v1/conversations/{id}.
+func (h *Handler) DeleteConversation() http.Handler {
+	return handle(func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.noStore(); err != nil {
+			return err
+		}
+		id := r.PathValue("id")
+		if err := h.Store.DeleteConversation(r.Context(), id); err != nil {
+			return stored(err, "conversation", id)
+		}
+		return answer(w, struct {
+			ID      string `json:"id"`
+			Object  string `json:"object"`
+			Deleted bool   `json:"deleted"`
+		}{id, "conversation.deleted", true})
+	})
+}
+
+// ConversationItems answers GET and POST /v1/conversations/{id}/items; the second adds items.
+func (h *Handler) ConversationItems() http.Handler {
+	return handle(func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.noStore(); err != nil {
+			return err
+		}
+		id := r.PathValue("id")
+		if _, err := h.Store.Conversation(r.Context(), id); err != nil {
+			return stored(err, "conversation", id)
+		}
+		if r.Method == http.MethodGet {
+			items, err := h.Store.Items(r.Context(), id)
+			if err != nil {
+				return stored(err, "conversation", id)
+			}
+			page, err := pageOf(r, items)
+			if err != nil {
+				return err
+			}
+			return answer(w, page)
+		}
+		o, err := body.Read(r, h.Settings.BodyLimit)
+		if err != nil {
+			return err
+		}
+		items, err := readItems(o)
+		if err != nil {
+			return err
+		}
+		if len(items) == 0 {
+			return apierror.Invalidf("items", "expected at least one item")
+		}
+		if err := h.Store.AddItems(r.Context(), id, items); err != nil {
+			return stored(err, "conversation", id)
+		}
+		page := &list{Object: "list", Data: []jsontext.Value{}}
+		for _, item := range items {
+			page.Data = append(page.Data, item.JSON)
+		}
+		page.First, page.Last = &items[0].ID, &items[len(items)-1].ID
+		return answer(w, page)
+	})
+}
