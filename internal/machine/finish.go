@@ -31,7 +31,7 @@ func (m *Machine) settlePending(reason Reason) {
 		n := m.node
 		var t *match.Table
 		switch n.Kind {
-		case program.Text, program.Gap, program.Until, program.Value:
+		case program.Text, program.Gap, program.Until, program.Value, program.Whole:
 			t = n.Table
 			if n.Kind == program.Value && m.value.starting(n) {
 				if reason == Length {
@@ -76,6 +76,9 @@ func (m *Machine) settleFound(n *program.Node, found int32, rest []match.Symbol)
 	case program.Until:
 		m.foundUntil(n, &n.Edges[found], rest, 0)
 		return
+	case program.Whole:
+		m.foundWhole(n, &n.Edges[found], rest, 0)
+		return
 	case program.Value:
 		if m.value.starting(n) {
 			m.place = 0
@@ -118,7 +121,7 @@ func (m *Machine) atEnd(reason Reason) {
 		m.endTail(n)
 	case program.Value:
 		m.endInValue(n, reason)
-	case program.Head, program.Until, program.Attribute, program.Python, program.Envelope, program.JSON, program.Echo:
+	case program.Head, program.Until, program.Attribute, program.Python, program.Envelope, program.JSON, program.Echo, program.Whole:
 		if m.open {
 			m.endCandidate(n, reason)
 		} else if n.Kind == program.Envelope {
@@ -166,6 +169,10 @@ func (m *Machine) endCandidate(n *program.Node, reason Reason) {
 		return
 	case program.InValue:
 		m.endInRun(n, reason)
+		return
+	}
+	if n.Kind == program.Whole {
+		m.endWhole(n, reason)
 		return
 	}
 	if m.inWord && reason == Stop && n.Kind == program.Head {
