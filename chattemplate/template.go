@@ -199,7 +199,9 @@ func (t *Template) render(variables map[string]jinja.Value, request Request) (pr
 			prompt, err = "", &RenderError{t.name, Failed, fmt.Sprint(e)}
 		}
 	}()
-	prompt, err = t.compiled.RenderValues(values)
+	if prompt, err = t.compiled.RenderValues(values); err == nil {
+		err = r.refused
+	}
 	if err == nil && request.ContinueFinalMessage {
 		prompt, err = cutFinalMessage(prompt, tail)
 	}

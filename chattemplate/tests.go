@@ -19,6 +19,10 @@ func testFunctions() map[string]function {
 		"sequence": is(func(v jinja.Value) bool {
 			return v.IsList() || v.IsDict() || v.IsString() || v.IsUndefined()
 		}),
+		"callable": is(func(v jinja.Value) bool {
+			_, big := bigDigits(v)
+			return v.IsUndefined() || v.IsCallable() && !big && !isGenerator(v)
+		}),
 		"escaped": is(func(jinja.Value) bool { return false }),
 		"filter":  is(func(v jinja.Value) bool { return filters[text(v)] != nil }),
 		"test":    is(func(v jinja.Value) bool { return tests[text(v)] != nil || libraryTests[text(v)] }),
@@ -46,12 +50,10 @@ func comparison(operator string) function {
 	}
 }
 
-func parity(remainder int64) function {
+func parity(remainder float64) function {
 	return func(r *rendering, a arguments) (jinja.Value, error) {
-		if v := a.first(); !isInteger(v) {
-			return r.refuse(jinja.NewBool(false), "expected an integer, found %s", kind(v))
-		}
-		return jinja.NewBool(integer(a.first())&1 == remainder), nil
+		v, err := arithmetic("%")(r, arguments{values: []jinja.Value{a.first(), jinja.NewInt(2)}})
+		return jinja.NewBool(err == nil && float(v) == remainder), err
 	}
 }
 
@@ -93,9 +95,6 @@ func (r *rendering) passes(name string, v jinja.Value, more arguments) (bool, er
 		return v.IsString(), nil
 	case "float":
 		return v.IsFloat(), nil
-	case "callable":
-		_, big := bigDigits(v)
-		return v.IsCallable() && !big, nil
 	case "true", "false":
 		return v.IsBool() && v.AsBool() == (name == "true"), nil
 	case "eq", "equalto", "==":

@@ -96,6 +96,9 @@ func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, nam
 		one := w.parameterOf(e, "", &language.Regular{Automaton: all}, toolschema.Any, nil, s)
 		return []language.Node{language.Many(one)}
 	}
+	if len(a.Patterned) > 0 || a.Additional != nil {
+		w.noteRepeated()
+	}
 	for _, p := range a.Patterned {
 		keys, wrong := regular.Search(p.Pattern)
 		if wrong == nil {
@@ -119,6 +122,21 @@ func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, nam
 		}
 	}
 	return out
+}
+
+// noteRepeated notes that a format writes the name of a parameter twice: for a name that is not declared no grammar holds
+// that both are the same.
+func (w *walker) noteRepeated() {
+	count := 0
+	grammar.Walk(w.parameterRule().Body, func(e grammar.Expression) bool {
+		if isCapture("key")(e) {
+			count++
+		}
+		return true
+	})
+	if count > 1 {
+		w.Builder.Notes = append(w.Builder.Notes, toolschema.Note{Keyword: "additionalProperties", Reason: "the format writes the name of a parameter twice, and whether they are the same is not held for names that are not declared"})
+	}
 }
 
 // sample is a short text that an automaton accepts.
