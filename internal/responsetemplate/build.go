@@ -3,6 +3,8 @@ package responsetemplate
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/internal/pattern"
@@ -195,7 +197,29 @@ func (b *builder) region(f *field, variant string, open []pattern.Part) (string,
 		return b.rule(name+variant, append(items, &grammar.Look{Inner: &grammar.End{}})...), nil
 	}
 	closers, err := b.items(f, closing, nil)
-	return b.rule(name+variant, append(items, closers...)...), err
+	return b.rule(name+variant, append(items, b.beforeAnchor(f, closers)...)...), err
+}
+
+// beforeAnchor lets a closer that ends with a start anchor, which begins the next message, count at the end of the
+// output without the anchor, or with half of it.
+func (b *builder) beforeAnchor(f *field, closers []grammar.Expression) []grammar.Expression {
+	choice := &grammar.Choice{Alternatives: []*grammar.Sequence{{Items: closers}}}
+	for _, closer := range f.close.literals {
+		for _, anchor := range b.template.anchorTexts {
+			before, ok := strings.CutSuffix(closer, anchor)
+			for k := 0; ok && before != "" && k < len(anchor); k++ {
+				if short := before + anchor[:k]; utf8.ValidString(short) && !slices.Contains(f.close.literals, short) {
+					choice.Alternatives = append(choice.Alternatives, &grammar.Sequence{Items: []grammar.Expression{
+						&grammar.Literal{Text: short}, &grammar.Look{Inner: &grammar.End{}},
+					}})
+				}
+			}
+		}
+	}
+	if len(choice.Alternatives) == 1 {
+		return closers
+	}
+	return []grammar.Expression{choice}
 }
 
 // items writes parts as items of a sequence. names are the captures that groups are kept as; other groups are read and
@@ -219,7 +243,7 @@ func (b *builder) item(f *field, part pattern.Part, names map[string]string) (gr
 	case part.Blank:
 		return &grammar.Blank{}, nil
 	case part.Ahead != nil:
-		return &grammar.Look{Inner: literals(part.Ahead)}, nil
+		return nil, fail(f, "a look-ahead can only be asked for at the end of a tag_pattern, for what begins the next parameter or ends the call")
 	case part.Choice != nil:
 		choice := &grammar.Choice{}
 		for _, alternative := range part.Choice {
