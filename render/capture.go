@@ -54,14 +54,15 @@ func (w *writer) capture(h *half, e *grammar.Capture, quoted bool) bool {
 	if !w.fits(e, text, quoted) {
 		return w.undoTo(start)
 	}
+	if w.lookup(e.Name) != nil {
+		return true
+	}
+	w.bound = append(w.bound, binding{e.Name, text})
 	switch e.Name {
 	case "name":
 		w.piece(pieceName, start)
 	case "key":
 		w.piece(pieceArgument, start)
-	}
-	if w.lookup(e.Name) == nil {
-		w.bound = append(w.bound, binding{e.Name, text})
 	}
 	return true
 }
