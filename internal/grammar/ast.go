@@ -177,6 +177,7 @@ func (e *List) At() Position      { return e.Position }
 
 // Rule is one rule of a grammar.
 type Rule struct {
+	File     string
 	Position Position
 	Name     string
 	Body     *Choice

@@ -107,7 +107,7 @@ func (s *Source) respellRule(rule *Rule) *Rule {
 	if len(s.respell) == 0 {
 		return rule
 	}
-	return &Rule{Position: rule.Position, Name: rule.Name, Body: s.copy(rule.Body).(*Choice)}
+	return &Rule{File: rule.File, Position: rule.Position, Name: rule.Name, Body: s.copy(rule.Body).(*Choice)}
 }
 
 // copy copies an expression with its literals respelled.
