@@ -120,8 +120,13 @@ func (p *Parser) markers() (out []string) {
 		}
 		for _, rule := range d.Rules {
 			grammar.Walk(rule.Body, func(e grammar.Expression) bool {
-				if literal, ok := e.(*grammar.Literal); ok {
-					out = append(out, literal.Text)
+				switch e := e.(type) {
+				case *grammar.Literal:
+					out = append(out, e.Text)
+				case *grammar.Codec:
+					if e.Delimiter != "" {
+						out = append(out, e.Delimiter)
+					}
 				}
 				return true
 			})

@@ -48,9 +48,8 @@ func continuations(random *rand.Rand, s sample, others []sample, at int) []conti
 				out = append(out, continuation{marker[k:], FinishStop}, continuation{marker[k:] + "~", FinishStop})
 				for _, other := range others {
 					parts := strings.Split(other.text, marker)
-					if n := len(parts); n > 1 {
-						rest := strings.Join(parts[1+random.Intn(n-1):], marker)
-						out = append(out, continuation{marker[k:] + rest, FinishStop})
+					for n := range min(len(parts)-1, 4) {
+						out = append(out, continuation{marker[k:] + strings.Join(parts[1+n:], marker), FinishStop})
 					}
 				}
 			}

@@ -138,26 +138,3 @@ func TestRegisterRefusesBroken(t *testing.T) {
 		}
 	}
 }
-
-// TestCombinations: a format that always reads the whole output does so whatever is named for its other half.
-func TestCombinations(t *testing.T) {
-	for _, c := range []struct{ tool, reasoning, reads string }{
-		{"kimi_k3", "qwen3", "kimi_k3"}, {"hermes", "kimi_k3", "kimi_k3"}, {"openai", "deepseek_r1", "openai"},
-		{"hermes", "minicpmv", "minicpmv"}, {"cohere_command4", "granite", "cohere_command4"},
-	} {
-		p, err := Lookup(c.tool, c.reasoning)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tool, _ := p.ToolFormat()
-		reasoning, _ := p.ReasoningFormat()
-		if tool.Name != c.reads || reasoning.Name != c.reads {
-			t.Errorf("%s, %s: read by %s and %s, want %s", c.tool, c.reasoning, tool.Name, reasoning.Name, c.reads)
-		}
-	}
-	_, err := Lookup("openai", "kimi_k3")
-	var combination *CombinationError
-	if !errors.As(err, &combination) || err.Error() != "--reasoning-parser kimi_k3 and --tool-call-parser openai cannot be combined: each reads the whole output itself" {
-		t.Error(err)
-	}
-}

@@ -1,6 +1,8 @@
 package chattemplate
 
 import (
+	"errors"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -72,6 +74,82 @@ func index(i int64, length int) (int, bool) {
 		i += int64(length)
 	}
 	return int(i), i >= 0 && i < int64(length)
+}
+
+// slice gives the part of a list or of text that a slice of Python names.
+func slice(r *rendering, a arguments) (jinja.Value, error) {
+	value := a.values[0]
+	if !value.IsList() && !value.IsString() {
+		return r.refuse(jinja.Undefined(), "%s has no parts", kind(value))
+	}
+	step := int64(1)
+	for i, v := range a.values[1:] {
+		if !isInteger(v) && !v.IsNone() {
+			return r.refuse(jinja.Undefined(), "the bounds of a part must be integers, found %s", kind(v))
+		}
+		if i == 2 && isInteger(v) {
+			step = integer(v)
+		}
+	}
+	if step == 0 {
+		return r.refuse(jinja.Undefined(), "the step of a slice cannot be 0")
+	}
+	if value.IsString() {
+		all := []rune(value.AsString())
+		var out []rune
+		for i := range steps(int64(len(all)), a.values[1], a.values[2], step) {
+			out = append(out, all[i])
+		}
+		return r.text(string(out))
+	}
+	all := value.AsList().Items
+	var out []jinja.Value
+	for i := range steps(int64(len(all)), a.values[1], a.values[2], step) {
+		out = append(out, all[i])
+	}
+	if isTuple(value) {
+		return tuple(out), r.makeItems(len(out))
+	}
+	return r.list(out)
+}
+
+// constantSlice is a slice in an expression that jinja2 works out when it reads the template. It is undefined where slice
+// would be refused.
+func constantSlice(r *rendering, a arguments) (jinja.Value, error) {
+	v, err := slice(r, a)
+	if known := (*RenderError)(nil); errors.As(err, &known) && known.Reason == Refused {
+		return jinja.Undefined(), nil
+	}
+	return v, err
+}
+
+// steps goes over the indexes of a slice.
+func steps(length int64, from, to jinja.Value, step int64) iter.Seq[int64] {
+	low, high := int64(0), length
+	start, stop := low, high
+	if step < 0 {
+		low, high = -1, length-1
+		start, stop = high, low
+	}
+	for _, bound := range []struct {
+		value jinja.Value
+		into  *int64
+	}{{from, &start}, {to, &stop}} {
+		if isInteger(bound.value) {
+			i := integer(bound.value)
+			if i < 0 {
+				i += length
+			}
+			*bound.into = min(max(i, low), high)
+		}
+	}
+	return func(yield func(int64) bool) {
+		for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
+			if !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // each gives what a loop goes over. Its second argument is the weight of the loop: the text printed by a turn.
@@ -187,6 +265,12 @@ func enter(r *rendering, a arguments) (jinja.Value, error) {
 
 func leave(r *rendering, _ arguments) (jinja.Value, error) {
 	r.depth--
+	return jinja.NewString(""), nil
+}
+
+// line notes the line of the template that is about to run.
+func line(r *rendering, a arguments) (jinja.Value, error) {
+	r.line = int(a.values[0].AsInt())
 	return jinja.NewString(""), nil
 }
 

@@ -71,17 +71,33 @@ func (w *writer) slice(n *node) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	bounds := make([]string, 3)
+	bounds := []string{value, "none", "none", "none"}
 	for i, bound := range n.children[1:] {
 		if bound == nil {
 			continue
 		}
-		if bounds[i], err = w.expression(bound); err != nil {
+		if bounds[i+1], err = w.expression(bound); err != nil {
 			return "", err
 		}
 	}
-	if bounds[2] == "" {
-		bounds = bounds[:2]
+	if constant(n) {
+		return w.call("__constantslice", bounds...), nil
 	}
-	return value + "[" + strings.Join(bounds, ":") + "]", nil
+	return w.call("__slice", bounds...), nil
+}
+
+// constant tells of an expression that it is the same in every rendering.
+func constant(n *node) bool {
+	switch {
+	case n == nil:
+		return true
+	case n.kind == nameNode, n.kind == callNode:
+		return false
+	}
+	for _, child := range n.children {
+		if !constant(child) {
+			return false
+		}
+	}
+	return true
 }

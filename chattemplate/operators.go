@@ -13,8 +13,8 @@ func operatorFunctions() map[string]function {
 		"__add": add, "__subtract": arithmetic("-"), "__multiply": multiply, "__divide": arithmetic("/"),
 		"__floordivide": arithmetic("//"), "__modulo": modulo, "__power": arithmetic("**"), "__concat": concat,
 		"__negative": negative, "__positive": positive, "__compare": compare, "__in": in, "__print": printed,
-		"__present": present, "__attribute": attribute, "__item": item, "__integer": bigInteger,
-		"__each": each, "__pairs": pairs, "__unpack": unpack, "__assign": assign, "__enter": enter, "__leave": leave, "__down": down, "__up": up,
+		"__present": present, "__attribute": attribute, "__item": item, "__slice": slice, "__constantslice": constantSlice, "__integer": bigInteger,
+		"__each": each, "__pairs": pairs, "__unpack": unpack, "__assign": assign, "__enter": enter, "__leave": leave, "__line": line, "__down": down, "__up": up,
 		"__dict": dict, "__made": made,
 		"__refuse": func(_ *rendering, a arguments) (jinja.Value, error) {
 			return jinja.Undefined(), refuse("%s", a.first().AsString())
@@ -129,6 +129,9 @@ func multiply(r *rendering, a arguments) (jinja.Value, error) {
 	items := make([]jinja.Value, 0, left.AsList().Len()*times)
 	for range times {
 		items = append(items, left.AsList().Items...)
+	}
+	if isTuple(left) {
+		return tuple(items), nil
 	}
 	return jinja.NewList(items), nil
 }

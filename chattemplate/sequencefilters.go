@@ -100,7 +100,7 @@ func reverseFilter(r *rendering, a arguments) (jinja.Value, error) {
 	if a.first().IsString() {
 		return joined(r, out, "")
 	}
-	return jinja.NewList(out), nil
+	return r.generator(out)
 }
 
 func joined(r *rendering, all []jinja.Value, between string) (jinja.Value, error) {
@@ -136,12 +136,16 @@ func mapped(all []jinja.Value, f func(jinja.Value) jinja.Value) []jinja.Value {
 	return out
 }
 
-// path follows a dotted path of attributes.
+// path follows a dotted path of attributes. That of an undefined value is refused once the rendering is over.
 func (r *rendering) path(v, path jinja.Value) jinja.Value {
 	for part := range strings.SplitSeq(text(path), ".") {
 		key := jinja.NewString(part)
 		if n, err := strconv.Atoi(part); err == nil && n >= 0 {
 			key = jinja.NewInt(int64(n))
+		}
+		if v.IsUndefined() {
+			_, r.refused = r.refuse(v, "an attribute %q of an undefined value is wanted", part)
+			return v
 		}
 		v, _ = item(r, arguments{values: []jinja.Value{v, key}})
 	}
@@ -253,7 +257,11 @@ func uniqueFilter(r *rendering, a arguments) (jinja.Value, error) {
 	key := r.sortKey(a.get(2, "attribute"), a.get(1, "case_sensitive").IsTruthy())
 	var seen, out []jinja.Value
 	for _, v := range all {
-		if k := key(v); !slices.ContainsFunc(seen, k.Equals) {
+		k := key(v)
+		if k.IsDict() || k.IsList() && !isTuple(k) {
+			return r.refuse(jinja.NewList(all), "cannot tell %s from others", kind(k))
+		}
+		if !slices.ContainsFunc(seen, k.Equals) {
 			seen, out = append(seen, k), append(out, v)
 			if err := r.step(len(seen)); err != nil {
 				return jinja.Undefined(), err

@@ -11,9 +11,16 @@ import (
 // moment is when the expectations were made.
 var moment = time.Date(2026, 3, 4, 9, 5, 7, 0, time.UTC)
 
-// TestSnippets renders small templates, each for one feature, and compares with what transformers printed.
+// TestSnippets renders small templates and compares with what transformers printed: one feature each in snippets.jsonl,
+// operators, filters, tests and methods put together at random in expressions.jsonl.
 func TestSnippets(t *testing.T) {
-	file, err := os.Open("testdata/snippets.jsonl")
+	for _, name := range []string{"snippets.jsonl", "expressions.jsonl"} {
+		t.Run(name, func(t *testing.T) { snippets(t, "testdata/"+name) })
+	}
+}
+
+func snippets(t *testing.T, path string) {
+	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,17 +19,21 @@ func testFunctions() map[string]function {
 		"sequence": is(func(v jinja.Value) bool {
 			return v.IsList() || v.IsDict() || v.IsString() || v.IsUndefined()
 		}),
+		"callable": is(func(v jinja.Value) bool {
+			_, big := bigDigits(v)
+			return v.IsUndefined() || v.IsCallable() && !big && !isGenerator(v)
+		}),
 		"escaped": is(func(jinja.Value) bool { return false }),
 		"filter":  is(func(v jinja.Value) bool { return filters[text(v)] != nil }),
 		"test":    is(func(v jinja.Value) bool { return tests[text(v)] != nil || libraryTests[text(v)] }),
 		"upper":   is(func(v jinja.Value) bool { return isCase(text(v), unicode.IsUpper, unicode.IsLower) }),
 		"lower":   is(func(v jinja.Value) bool { return isCase(text(v), unicode.IsLower, unicode.IsUpper) }),
 		"odd":     parity(1), "even": parity(0),
-		"divisibleby": func(r *rendering, a arguments) (jinja.Value, error) {
+		"divisibleby": ofOther(func(r *rendering, a arguments) (jinja.Value, error) {
 			v, err := arithmetic("%")(r, a)
 			return jinja.NewBool(err == nil && float(v) == 0), err
-		},
-		"in":     in,
+		}),
+		"in":     ofOther(in),
 		"sameas": same,
 		"gt":     comparison(">"), "greaterthan": comparison(">"), "ge": comparison(">="),
 		"lt": comparison("<"), "lessthan": comparison("<"), "le": comparison("<="),
@@ -40,18 +44,26 @@ func is(test func(jinja.Value) bool) function {
 	return func(_ *rendering, a arguments) (jinja.Value, error) { return jinja.NewBool(test(a.first())), nil }
 }
 
+// ofOther makes the tests that need an argument.
+func ofOther(test function) function {
+	return func(r *rendering, a arguments) (jinja.Value, error) {
+		if len(a.values) != 2 {
+			return jinja.Undefined(), refuse("a test takes one argument, found %d", len(a.values)-1)
+		}
+		return test(r, a)
+	}
+}
+
 func comparison(operator string) function {
 	return func(r *rendering, a arguments) (jinja.Value, error) {
 		return compare(r, arguments{values: []jinja.Value{jinja.NewString(operator), a.get(0, ""), a.get(1, "other")}})
 	}
 }
 
-func parity(remainder int64) function {
+func parity(remainder float64) function {
 	return func(r *rendering, a arguments) (jinja.Value, error) {
-		if v := a.first(); !isInteger(v) {
-			return r.refuse(jinja.NewBool(false), "expected an integer, found %s", kind(v))
-		}
-		return jinja.NewBool(integer(a.first())&1 == remainder), nil
+		v, err := arithmetic("%")(r, arguments{values: []jinja.Value{a.first(), jinja.NewInt(2)}})
+		return jinja.NewBool(err == nil && float(v) == remainder), err
 	}
 }
 
@@ -93,9 +105,6 @@ func (r *rendering) passes(name string, v jinja.Value, more arguments) (bool, er
 		return v.IsString(), nil
 	case "float":
 		return v.IsFloat(), nil
-	case "callable":
-		_, big := bigDigits(v)
-		return v.IsCallable() && !big, nil
 	case "true", "false":
 		return v.IsBool() && v.AsBool() == (name == "true"), nil
 	case "eq", "equalto", "==":

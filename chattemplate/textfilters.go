@@ -15,18 +15,16 @@ func textFilters() map[string]function {
 	escape := ofText(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;").Replace)
 	return map[string]function{
 		"string": ofText(func(s string) string { return s }),
-		"lower":  ofText(strings.ToLower), "upper": ofText(strings.ToUpper),
+		"lower":  ofText(strings.ToLower), "upper": ofText(upper),
 		"capitalize": ofText(capitalize), "title": ofText(titleFilter),
 		"escape": escape, "e": escape, "forceescape": escape,
-		"urlencode": ofText(func(s string) string {
-			return strings.NewReplacer("+", "%20", "%2F", "/", "%7E", "~").Replace(url.QueryEscape(s))
-		}),
-		"safe":     func(_ *rendering, a arguments) (jinja.Value, error) { return a.first(), nil },
-		"trim":     trimFilter,
-		"replace":  replaceFilter,
-		"indent":   indentFilter,
-		"center":   centerFilter,
-		"truncate": truncateFilter,
+		"urlencode": urlencodeFilter,
+		"safe":      ofText(func(s string) string { return s }),
+		"trim":      trimFilter,
+		"replace":   replaceFilter,
+		"indent":    indentFilter,
+		"center":    centerFilter,
+		"truncate":  truncateFilter,
 		"format": func(r *rendering, a arguments) (jinja.Value, error) {
 			return percentFormat(r, text(a.first()), a.rest(1).values, jinja.None())
 		},
@@ -40,9 +38,34 @@ func textFilters() map[string]function {
 	}
 }
 
+func quoted(s string) string {
+	return strings.NewReplacer("+", "%20", "%2F", "/", "%7E", "~").Replace(url.QueryEscape(s))
+}
+
+// urlencodeFilter quotes text for an address; a mapping becomes a query.
+func urlencodeFilter(r *rendering, a arguments) (jinja.Value, error) {
+	switch v := a.first(); {
+	case v.IsDict():
+		var parts []string
+		for _, key := range v.AsDict().Keys {
+			parts = append(parts, quoted(text(keyValue(key)))+"="+quoted(text(v.AsDict().Data[key])))
+		}
+		return r.text(strings.Join(parts, "&"))
+	case v.IsList() && v.AsList().Len() > 0:
+		return r.refuse(v, "cannot quote a list")
+	case v.IsList():
+		return jinja.NewString(""), nil
+	default:
+		return r.text(quoted(text(v)))
+	}
+}
+
 func ofText(f func(string) string) function {
 	return func(r *rendering, a arguments) (jinja.Value, error) { return r.text(f(text(a.first()))) }
 }
+
+// upper makes capitals; the sharp s has two.
+func upper(s string) string { return strings.ReplaceAll(strings.ToUpper(s), "ß", "SS") }
 
 // capitalize makes the first letter a capital and all others small.
 func capitalize(s string) string {
@@ -144,6 +167,9 @@ func splitLines(s string, keep bool) (lines []string) {
 }
 
 func indentFilter(r *rendering, a arguments) (jinja.Value, error) {
+	if v := a.first(); !v.IsString() {
+		return r.refuse(v, "expected text, found %s", kind(v))
+	}
 	width := a.or(1, "width", jinja.NewInt(4))
 	pad := ""
 	if width.IsString() {
@@ -187,7 +213,17 @@ func padded(r *rendering, s string, width jinja.Value, fill string, left func(ro
 }
 
 func truncateFilter(r *rendering, a arguments) (jinja.Value, error) {
-	s := []rune(text(a.first()))
+	v := a.first()
+	if v.IsList() && v.AsList().Len() <= 255 || v.IsDict() && v.AsDict().Len() <= 255 {
+		return v, nil // Python looks at its length, and it is short
+	}
+	if v.IsUndefined() {
+		return v, nil
+	}
+	if !v.IsString() {
+		return r.refuse(v, "%s has no length", kind(v))
+	}
+	s := []rune(text(v))
 	length := int(integer(a.or(1, "length", jinja.NewInt(255))))
 	end := text(a.or(3, "end", jinja.NewString("...")))
 	if length < width2(end) {

@@ -40,8 +40,11 @@ func textMethods() map[string]function {
 		"find": finder(strings.Index, false), "rfind": finder(strings.LastIndex, false),
 		"index": finder(strings.Index, true), "rindex": finder(strings.LastIndex, true),
 		"count": func(r *rendering, a arguments) (jinja.Value, error) {
+			if sub := a.get(1, "sub"); !sub.IsString() {
+				return r.refuse(jinja.NewInt(0), "expected text, found %s", kind(sub))
+			}
 			s, _, ok := bounded(a)
-			if !ok || !a.get(1, "sub").IsString() {
+			if !ok {
 				return jinja.NewInt(0), nil
 			}
 			return jinja.NewInt(int64(strings.Count(s, a.get(1, "sub").AsString()))), nil
@@ -57,7 +60,7 @@ func textMethods() map[string]function {
 			}
 			return padded(r, s, jinja.NewInt(integer(a.get(1, ""))-int64(len(sign))), "0", func(room int, _ string) int { return room })
 		},
-		"upper": ofText(strings.ToUpper), "lower": ofText(strings.ToLower), "casefold": ofText(strings.ToLower),
+		"upper": ofText(upper), "lower": ofText(strings.ToLower), "casefold": ofText(strings.ToLower),
 		"capitalize": ofText(capitalize), "title": ofText(title),
 		"swapcase": ofText(func(s string) string {
 			return strings.Map(func(r rune) rune {

@@ -161,6 +161,7 @@ func New(p *parlance.Parser, r Request) (*Constraint, error) {
 // plan is what a request comes to.
 type plan struct {
 	calls, forced, once bool
+	named               bool
 	pinned              func(*Tool) bool
 	format              *ResponseFormat
 	notes               []string
@@ -187,7 +188,8 @@ func (r *Request) plan(level Level) (*plan, error) {
 			return nil, &Error{Param: "tool_choice", Err: errors.New("expected tools for the choice to choose from, found none")}
 		}
 		out.calls, out.forced = true, true
-		out.once = r.OneCall || r.ToolChoice.Mode == "function"
+		out.named = r.ToolChoice.Mode == "function"
+		out.once = r.OneCall || out.named
 		if out.format != nil {
 			out.format = nil
 			out.notes = append(out.notes, "response_format is not held: the tool choice forces a call")
@@ -296,7 +298,7 @@ func (c *Constraint) unwritable(tools []*Tool, places []int, plan *plan, builder
 // fallback is the JSON schema for engines that take no other dialect: plain JSON, which the parsers read for forced calls.
 func (c *Constraint) fallback(plan *plan, choices []jsonschema.Choice, thinking Thinking) {
 	switch {
-	case plan.forced && plan.once && len(choices) == 1:
+	case plan.named:
 		c.schema = jsonschema.Write(choices[0].Parameters)
 	case plan.forced:
 		c.schema = jsonschema.Required(choices, plan.once)

@@ -50,7 +50,8 @@ const (
 // with a piece is one pass over the text of the trays until it has found something; the closer look comes at the end,
 // and only if something was found.
 type Watch struct {
-	parser   *parlance.Parser
+	tool     string // the chosen parsers
+	reason   string
 	markers  *index
 	places   [2]match.Place // by tray
 	found    [2]what
@@ -67,11 +68,15 @@ type Watch struct {
 	strange  bool          // a marker of other thoughts stands in the content
 }
 
-// NewWatch makes a watch for one answer that the parser reads. start is where the prompt left the thought.
+// NewWatch makes a watch for one answer that the parser reads; nil is no parser, which leaves all of it content. start is
+// where the prompt left the thought.
 func NewWatch(parser *parlance.Parser, start parlance.PromptState) *Watch {
-	w := &Watch{parser: parser, markers: markers(), whole: true, thinking: start.Inside}
+	w := &Watch{markers: markers(), whole: true, thinking: start.Inside}
+	if parser != nil {
+		w.tool, w.reason = parser.ToolName(), parser.ReasoningName()
+	}
 	for _, f := range families() {
-		if slices.Contains(f.ReasoningNames, parser.ReasoningName()) {
+		if slices.Contains(f.ReasoningNames, w.reason) {
 			w.own = append(w.own, f.thoughts...)
 		}
 	}
@@ -188,7 +193,7 @@ func (w *Watch) otherFormat(r Result) (Alarm, bool) {
 		return Alarm{}, false
 	}
 	for _, g := range r.Tools {
-		if slices.Contains(familyOf(g.Format).ToolNames, w.parser.ToolName()) && slices.Compare(g.rank[:2], best.rank[:2]) >= 0 {
+		if slices.Contains(familyOf(g.Format).ToolNames, w.tool) && slices.Compare(g.rank[:2], best.rank[:2]) >= 0 {
 			if w.calls == 0 {
 				return w.inThought(g)
 			}
@@ -196,12 +201,12 @@ func (w *Watch) otherFormat(r Result) (Alarm, bool) {
 		}
 	}
 	a := Alarm{Kind: OtherFormat, Format: best.Format, ToolName: best.Name, Like: best.Like}
-	reasoning := w.parser.ReasoningName()
+	reasoning := w.reason
 	if own := familyOf(best.Format).ReasoningNames; len(own) > 0 && !slices.Contains(own, reasoning) {
 		a.ReasoningName = own[0]
 	}
 	chosen := "no tool parser is chosen"
-	if name := w.parser.ToolName(); name != "" {
+	if name := w.tool; name != "" {
 		chosen = fmt.Sprintf("the tool parser %s does not read them", name)
 	}
 	a.Says = fmt.Sprintf("the answer holds calls in the format %s, and %s: --tool-call-parser %s", best.Format, chosen, best.Name)
@@ -225,12 +230,12 @@ func (w *Watch) inThought(g Guess) (Alarm, bool) {
 
 // neverOpened looks for the end of a thought without its beginning.
 func (w *Watch) neverOpened() (Alarm, bool) {
-	if w.parser.ReasoningName() == "" || w.thinking || w.reasoned || !w.whole {
+	if w.reason == "" || w.thinking || w.reasoned || !w.whole {
 		return Alarm{}, false
 	}
 	text := string(w.raw)
 	for _, f := range families() {
-		if !slices.Contains(f.ReasoningNames, w.parser.ReasoningName()) {
+		if !slices.Contains(f.ReasoningNames, w.reason) {
 			continue
 		}
 		for _, opener := range f.ThoughtOpeners {
@@ -259,13 +264,13 @@ func (w *Watch) otherThought(r Result, text string) (Alarm, bool) {
 	}
 	best := r.Reasoning[0]
 	for _, g := range r.Reasoning {
-		if slices.Equal(g.rank, best.rank) && g.Name == w.parser.ReasoningName() {
+		if slices.Equal(g.rank, best.rank) && g.Name == w.reason {
 			return Alarm{}, false
 		}
 	}
 	a := Alarm{Kind: OtherThought, Format: best.Format, ReasoningName: best.Name, Like: best.Like}
 	chosen := "no reasoning parser is chosen"
-	if name := w.parser.ReasoningName(); name != "" {
+	if name := w.reason; name != "" {
 		chosen = fmt.Sprintf("the reasoning parser %s does not take it out", name)
 	}
 	a.Says = fmt.Sprintf("the content holds a thought in the format %s, and %s: --reasoning-parser %s", best.Format, chosen, best.Name)

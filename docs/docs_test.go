@@ -1,7 +1,9 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"testing"
 )
@@ -39,5 +41,22 @@ func TestDependencies(t *testing.T) {
 	}
 	for name := range wanted {
 		t.Errorf("dependencies.md does not tell what %s is for", name)
+	}
+}
+
+// TestFilesHoldEverything holds that what a program serves is what the folder holds: each page, and each picture that a
+// page shows.
+func TestFilesHoldEverything(t *testing.T) {
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) == ".go" {
+			return err
+		}
+		if _, err := fs.Stat(Files, name); err != nil {
+			t.Errorf("%s is not embedded: %v", name, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -257,10 +257,12 @@ func trays(m *parlance.Message, join string) (out [2]string) {
 			if strings.TrimSpace(s.Text) == "" {
 				continue
 			}
-			if out[tray] != "" && last != s.Kind {
+			text := s.Text
+			if join != "" && out[tray] != "" && last != s.Kind {
 				out[tray] += join
+				text = strings.TrimLeft(text, " \t\r\n\f\v")
 			}
-			out[tray] += s.Text
+			out[tray] += text
 		}
 		last = s.Kind
 	}

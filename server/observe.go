@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/parlance-llm/parlance/detect"
 	"github.com/parlance-llm/parlance/server/generate"
 )
 
@@ -25,6 +26,12 @@ func (o observers) Flagged(r *generate.Request, why string) {
 func (o observers) Widened(r *generate.Request, notes []string) {
 	for _, observer := range o {
 		observer.Widened(r, notes)
+	}
+}
+
+func (o observers) Alarmed(r *generate.Request, a detect.Alarm) {
+	for _, observer := range o {
+		observer.Alarmed(r, a)
 	}
 }
 
@@ -57,6 +64,10 @@ func (l *logObserver) Began(*generate.Request, time.Duration) {}
 
 func (l *logObserver) Flagged(r *generate.Request, why string) {
 	l.line(r).Warn("the model wrote what it should not have", "why", why)
+}
+
+func (l *logObserver) Alarmed(r *generate.Request, a detect.Alarm) {
+	l.line(r).Warn("the parsers or the template are not the model's", "alarm", a.Kind, "format", a.Format, "says", a.Says)
 }
 
 func (l *logObserver) Widened(r *generate.Request, notes []string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/parse"
 	"github.com/parlance-llm/parlance/server/responses"
+	"github.com/parlance-llm/parlance/web"
 )
 
 // routes puts the interfaces on their paths.
@@ -19,6 +20,10 @@ func (s *Server) routes(parser *parlance.Parser) {
 	s.routeMessages()
 	s.routeParse()
 	s.operational()
+	if s.config.Playground {
+		s.mux.Handle("/playground/", http.StripPrefix("/playground", web.Handler()))
+		s.mux.Handle("GET /playground", http.RedirectHandler(s.config.RootPath+"/playground/", http.StatusMovedPermanently))
+	}
 }
 
 // routeChat is the Chat Completions interface, and what reads its conversations.

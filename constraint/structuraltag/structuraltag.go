@@ -87,6 +87,9 @@ func (w *writer) node(n language.Node) string {
 	case *language.Mark:
 		return w.node(n.Inner)
 	case *language.Schema:
+		if !w.plain(n.Schema) {
+			return grammar(n)
+		}
 		return `{"type": "json_schema", "json_schema": ` + jsonschema.Write(n.Schema) + "}"
 	case *language.Regular:
 		return `{"type": "any_text"` + texts("excludes", n.Without) + "}"
@@ -94,6 +97,36 @@ func (w *writer) node(n language.Node) string {
 		return w.free(n)
 	}
 	return grammar(n)
+}
+
+// plain tells whether xgrammar reads a schema as it is meant. With lengths, patterns and formats it lets no escapes into
+// strings, and some arrays it refuses; such a schema is written as a grammar.
+func (w *writer) plain(root *toolschema.Node) bool {
+	seen := map[*toolschema.Node]bool{}
+	var visit func(n *toolschema.Node) bool
+	visit = func(n *toolschema.Node) bool {
+		if n == nil || seen[n] {
+			return true
+		}
+		seen[n] = true
+		for _, a := range n.Alternatives {
+			if a.MinLength > 0 || a.Kind == toolschema.String && a.MaxLength >= 0 || len(a.Patterns) > 0 || a.Format != "" || len(a.Patterned) > 0 ||
+				a.Kind == toolschema.Array && a.Items == nil || a.Minimum != nil || a.Maximum != nil {
+				return false
+			}
+			inner := append([]*toolschema.Node{a.Additional, a.Items}, a.Prefix...)
+			for _, p := range a.Properties {
+				inner = append(inner, p.Node)
+			}
+			for _, next := range inner {
+				if !visit(next) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return visit(root)
 }
 
 // list writes several nodes. Neighbours in a sequence that have no form of their own become one grammar.

@@ -112,9 +112,11 @@ func (b *Builder) texts(a *toolschema.Alternative) *regular.Automaton {
 // quoted writes the texts of an automaton as JSON strings. Control characters without an escape of their own are left
 // out.
 func quoted(a *regular.Automaton) language.Node {
-	return language.Join(language.Text(`"`), &language.Regular{Automaton: a.Escaped('\\', map[rune]rune{
-		'"': '"', '\\': '\\', '\n': 'n', '\t': 't', '\r': 'r', '\b': 'b', '\f': 'f',
-	}, ' ')}, language.Text(`"`))
+	return language.Join(language.Text(`"`), &language.Regular{Automaton: escapedJSON(a)}, language.Text(`"`))
+}
+
+func escapedJSON(a *regular.Automaton) *regular.Automaton {
+	return a.Escaped('\\', map[rune]rune{'"': '"', '\\': '\\', '\n': 'n', '\t': 't', '\r': 'r', '\b': 'b', '\f': 'f'}, ' ')
 }
 
 // constant writes a JSON value in a style.

@@ -20,6 +20,8 @@ type Builder struct {
 	text  map[string]language.Node
 	// delimited are the styles by their delimiters.
 	delimited map[string]*style
+	// tagged are the styles of JSON between tags, by what ends the value.
+	tagged map[string]*style
 }
 
 type made struct {
@@ -30,7 +32,7 @@ type made struct {
 
 // New makes a Builder.
 func New() *Builder {
-	return &Builder{made: map[made]*language.Rule{}, text: map[string]language.Node{}, delimited: map[string]*style{}}
+	return &Builder{made: map[made]*language.Rule{}, text: map[string]language.Node{}, delimited: map[string]*style{}, tagged: map[string]*style{}}
 }
 
 // style is a way to write values with brackets: JSON, Python or delimited.

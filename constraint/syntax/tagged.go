@@ -31,6 +31,7 @@ type Value struct {
 // Tagged are the ways to write a value of a schema between tags. read is the schema as the reader of values has it.
 func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out []Value) {
 	free := b.freeText(t)
+	json := b.jsonIn(t)
 	raw := func(a *regular.Automaton) Value {
 		plain := a == nil
 		if plain {
@@ -73,7 +74,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 			text := unquote(a.Value)
 			constants = append(constants, text)
 		case a.Kind == toolschema.Constant:
-			if node, ok := b.plainConstant(a.Value, n); ok && b.readsAs(a.Value, a.Value, read, t) {
+			if node, ok := b.constant(json, a.Value, n); ok && b.readsAs(a.Value, a.Value, read, t) {
 				group(kindOfText(a.Value), node)
 			} else {
 				b.note(n, "enum", "the format has no way to write "+a.Value)
@@ -136,10 +137,6 @@ func kindOfText(value string) string {
 		return "string"
 	}
 	return "number"
-}
-
-func (b *Builder) plainConstant(value string, n *toolschema.Node) (language.Node, bool) {
-	return b.constant(json, value, n)
 }
 
 // readsAs tells whether a text between tags is read as the value that is meant.
@@ -255,7 +252,7 @@ func (b *Builder) layoutText(text string, t Tagged) language.Node {
 		after = language.Text("\n")
 	}
 	if text == "" {
-		return language.Maybe(language.Join(language.Text("\n"), written, language.Text("\n")))
+		return language.Any(written, language.Join(language.Text("\n"), written, language.Text("\n")))
 	}
 	return language.Join(before, written, after)
 }

@@ -58,9 +58,17 @@ func (r *reader) fill(n *Node, facts []fact) error {
 	if err != nil {
 		return err
 	}
+	fits := func(c *value) bool {
+		return !said || slices.ContainsFunc(kinds, func(k Kind) bool { return k == c.kindOf() || k == Number && c.kindOf() == Integer })
+	}
+	if any && len(constants) > 0 && !slices.ContainsFunc(constants, fits) {
+		// Schemas in the field list the elements of an array so, or write numbers as strings.
+		r.note(facts[0].raw, "enum", "none of its values is of the type that the schema asks for")
+		any = false
+	}
 	if any {
 		for _, c := range constants {
-			if said && !slices.ContainsFunc(kinds, func(k Kind) bool { return k == c.kindOf() || k == Number && c.kindOf() == Integer }) {
+			if !fits(c) {
 				continue
 			}
 			n.Alternatives = append(n.Alternatives, &Alternative{Kind: Constant, Value: c.json()})

@@ -9,9 +9,9 @@ import (
 
 // formats are the formats that are known, as regular expressions of the whole text.
 var formats = map[string]string{
-	"date":      `\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`,
-	"time":      `([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?`,
-	"date-time": `\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)`,
+	"date":      date,
+	"time":      clock + zone + "?",
+	"date-time": "(?:" + date + ")T" + clock + zone,
 	"duration":  `P(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?)`,
 	"email":     `[A-Za-z0-9!#$%&'*+/=?^_{|}~.-]+@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+`,
 	"hostname":  `[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*`,
@@ -19,6 +19,15 @@ var formats = map[string]string{
 	"uuid":      `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`,
 	"uri":       `[A-Za-z][A-Za-z0-9+.-]*:[!#$%&'()*+,./0-9:;=?@A-Z\[\]_a-z~-]+`,
 }
+
+// date is a day that there is, in leap years too.
+const date = `\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))` +
+	`|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
+
+const (
+	clock = `([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?`
+	zone  = `(Z|[+-]([01]\d|2[0-3]):[0-5]\d)`
+)
 
 // FormatExpression is the regular expression of a known format, which the whole text has to match.
 func FormatExpression(format string) string { return formats[format] }

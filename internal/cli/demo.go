@@ -54,7 +54,7 @@ yourself; Ctrl-C ends it.`,
 func (d *demo) run(command *cobra.Command) error {
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	c := config.Register(flags)
-	if err := flags.Parse([]string{"--host", "127.0.0.1", "--port", strconv.Itoa(d.freePort()), "--responses-store", "memory"}); err != nil {
+	if err := flags.Parse([]string{"--host", "127.0.0.1", "--port", strconv.Itoa(d.freePort()), "--responses-store", "memory", "--playground"}); err != nil {
 		return err
 	}
 	if err := c.Load(flags, func(string) (string, bool) { return "", false }); err != nil {
@@ -136,6 +136,8 @@ answer = client.chat.completions.create(model="%[3]s", messages=[{"role": "user"
 print(answer.choices[0].message)
 
 curl %[1]s/v1/models   # the other models whose recordings are here
+
+%[1]s/playground/   in a browser: what became of every character
 `, url, d.body(true), d.model, demoQuestion, demoTool)
 	return nil
 }

@@ -4,193 +4,162 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
-	"io/fs"
-	"path"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/render"
+	"github.com/parlance-llm/parlance/vocabulary"
 )
 
-// example is a case that may serve as a worked example.
-type example struct {
-	ID                 string         `json:"id"`
-	Why                string         `json:"why"`
-	Text               string         `json:"text"`
-	ToolParser         string         `json:"tool_parser"`
-	ReasoningParser    string         `json:"reasoning_parser"`
-	Tools              jsontext.Value `json:"tools"`
-	Prompt             string         `json:"prompt"`
-	ToolChoice         jsontext.Value `json:"tool_choice"`
-	FinishReason       string         `json:"finish_reason"`
-	IncludeReasoning   *bool          `json:"include_reasoning"`
-	ResponseTemplate   jsontext.Value `json:"response_template"`
-	SpecialTokens      []string       `json:"special_tokens"`
-	ChatTemplateKwargs map[string]any `json:"chat_template_kwargs"`
-	WantStream         jsontext.Value `json:"want_stream"`
-	message            *parlance.Message
+// tools are the tools of the example.
+const tools = `[{"type": "function", "function": {"name": "get_weather", "parameters": {
+	"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}}}]`
+
+// message is what every page shows, as far as its format can carry it.
+func message(reasoning, content, call bool) *parlance.Message {
+	m := &parlance.Message{}
+	if reasoning {
+		m.Reasoning = "Two days in Oslo; the tool knows the weather."
+	}
+	if content {
+		m.Content = "One moment, please."
+	}
+	if call {
+		m.Calls = []parlance.Call{{Name: "get_weather", Arguments: `{"city": "Oslo", "days": 2}`}}
+	}
+	return m
 }
 
-// readExamples reads the cases that ask for nothing special and sorts their texts.
-func readExamples(cases fs.FS) (examples []example, err error) {
-	names, err := fs.Glob(cases, "*.json")
+// example is the message as the models of a format write it, and as it is read.
+type example struct {
+	flags string
+	// prompt is the end of the prompt, where it matters; template the response template, where the format has one.
+	prompt, template string
+	text             string
+	read             *parlance.Message
+}
+
+// newExample has the renderer write as much of the message as the format can carry, and the parser read it.
+func newExample(f *parlance.FormatInfo) (*example, error) {
+	p, err := parserOf(f)
 	if err != nil {
 		return nil, err
 	}
-	sets := map[string]jsontext.Value{}
-	if err := decode(cases, "tools.json", &sets); err != nil {
+	declared, err := parlance.ParseTools([]byte(tools))
+	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if path.Base(name) == "tools.json" {
+	r := parlance.Request{Tools: declared, ChatTemplateKwargs: switchedOn(f, p.ReasoningName())}
+	calls, thoughts := len(f.ToolNames) > 0, len(f.ReasoningNames) > 0
+	var refused error
+	for _, carries := range [][3]bool{{true, true, true}, {true, false, true}, {false, true, true}, {false, false, true}, {true, true, false}} {
+		if carries[0] && !thoughts || carries[2] && !calls {
 			continue
 		}
-		var all []jsontext.Value
-		if err := decode(cases, name, &all); err != nil {
-			return nil, err
+		m := message(carries[0], carries[1], carries[2])
+		text, err := render.New(p).Render(m, render.Options{Request: r})
+		if err != nil {
+			refused = err
+			continue
 		}
-		for _, value := range all {
-			var e example
-			if err := json.Unmarshal(value, &e); err != nil {
-				continue // a case of another kind
-			}
-			if e.Text == "" || e.ToolChoice != nil || e.FinishReason != "" || e.IncludeReasoning != nil || e.WantStream != nil {
-				continue
-			}
-			if ok, err := e.sort(sets); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", name, e.ID, err)
-			} else if ok {
-				examples = append(examples, e)
-			}
+		e := &example{flags: flags(p), text: text, read: p.Parse(text, r, parlance.FinishStop)}
+		if read := e.read; read.Reasoning != m.Reasoning || read.Content != m.Content || len(read.Calls) != len(m.Calls) {
+			return nil, fmt.Errorf("what is written is not what is read: %q", text)
 		}
+		return e, nil
 	}
-	return examples, nil
+	return nil, fmt.Errorf("no example can be written: %w", refused)
 }
 
-func decode(files fs.FS, name string, into any) error {
-	data, err := fs.ReadFile(files, name)
-	if err == nil {
-		err = json.Unmarshal(data, into)
+// parserOf is the parser of a format, with both halves if it has both. Of dialects that share a name, a vocabulary that has
+// what the dialect's has leads to it.
+func parserOf(f *parlance.FormatInfo) (*parlance.Parser, error) {
+	tool, reasoning := "", ""
+	if len(f.ToolNames) > 0 {
+		tool = f.ToolNames[0]
 	}
+	if len(f.ReasoningNames) > 0 {
+		reasoning = f.ReasoningNames[0]
+	}
+	p, err := parlance.Lookup(tool, reasoning)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return nil, err
+	}
+	leads := func() bool {
+		found, ok := p.ToolFormat()
+		if !ok {
+			found, ok = p.ReasoningFormat()
+		}
+		return ok && found.Name == f.Name
+	}
+	if leads() {
+		return p, nil
+	}
+	added := map[string]int{}
+	for _, token := range append(append([]string{}, f.Detect.Vocabulary...), f.Tokens...) {
+		added[token] = len(added)
+	}
+	if p, err = p.Bind(vocabulary.New(f.Name, added)); err != nil {
+		return nil, err
+	}
+	if !leads() {
+		return nil, fmt.Errorf("neither its names nor its vocabulary lead to it")
+	}
+	return p, nil
+}
+
+// switchedOn are the chat-template arguments that switch thinking on where it is not on by default.
+func switchedOn(f *parlance.FormatInfo, reasoning string) map[string]any {
+	thinking := f.Thinking[reasoning]
+	if thinking.OnByDefault {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(thinking.EnabledBy)) {
+		return map[string]any{name: thinking.EnabledBy[name][0]}
 	}
 	return nil
 }
 
-// sort reads the text of an example; ok is false if its parsers are not there.
-func (e *example) sort(sets map[string]jsontext.Value) (ok bool, err error) {
-	var template *parlance.ResponseTemplate
-	if e.ResponseTemplate != nil {
-		if template, err = parlance.ParseResponseTemplate(e.ResponseTemplate); err != nil {
-			return false, nil
-		}
+// flags are the flags for a parser.
+func flags(p *parlance.Parser) string {
+	var list []string
+	if p.ToolName() != "" {
+		list = append(list, "--tool-call-parser "+p.ToolName())
 	}
-	p, err := parlance.LookupTemplate(e.ToolParser, e.ReasoningParser, template)
-	if err != nil {
-		return false, nil
+	if p.ReasoningName() != "" {
+		list = append(list, "--reasoning-parser "+p.ReasoningName())
 	}
-	if e.Tools.Kind() == '"' {
-		var name string
-		if err := json.Unmarshal(e.Tools, &name); err != nil {
-			return false, err
-		}
-		e.Tools = sets[name]
-	}
-	tools, err := parlance.ParseTools(e.Tools)
-	if err != nil {
-		return false, err
-	}
-	e.message = p.Parse(e.Text, parlance.Request{Tools: tools, Prompt: e.Prompt, SpecialTokens: e.SpecialTokens, ChatTemplateKwargs: e.ChatTemplateKwargs}, parlance.FinishStop)
-	return true, nil
-}
-
-// choose takes the example that shows most of a format and has least that is odd.
-func choose(f *parlance.FormatInfo, examples []example) (best example, ok bool) {
-	most := 0
-	for _, e := range examples {
-		if score := e.shows(f); score > most {
-			best, most, ok = e, score, true
-		}
-	}
-	return best, ok
-}
-
-// shows tells how well an example shows a format; 0 if it does not.
-func (e *example) shows(f *parlance.FormatInfo) int {
-	tool := slices.Contains(f.ToolNames, e.ToolParser)
-	reasoning := slices.Contains(f.ReasoningNames, e.ReasoningParser)
-	if !tool && !reasoning {
-		return 0
-	}
-	score := 1000 - len([]rune(e.Text))/4
-	if (len(f.ToolNames) > 0) == tool {
-		score += 400
-	}
-	if (len(f.ReasoningNames) > 0) == reasoning {
-		score += 400
-	}
-	if strings.HasPrefix(e.ID, f.Name+"/") {
-		score += 600
-	}
-	if len(e.message.Calls) > 0 {
-		score += 600
-	}
-	if e.message.Reasoning != "" {
-		score += 200
-	}
-	if e.message.Content != "" {
-		score += 100
-	}
-	for _, odd := range []string{"reference", "missing", "lone", "unknown", "without", "lack", "inside", "no ", "not ", "never", "break", "unclosed", "late", "glued", "echo"} {
-		if strings.Contains(e.Why, odd) {
-			score -= 150
-		}
-	}
-	for _, call := range e.message.Calls {
-		if len(call.Arguments) < len(`{"city": "Oslo"}`) || call.Malformed || call.Cut {
-			score -= 200
-		}
-	}
-	return max(score, 1)
+	return strings.Join(list, " ")
 }
 
 // write writes the example: what the model writes, and what it becomes.
 func (e *example) write(out *strings.Builder) error {
 	out.WriteString("\n## Example\n\n")
-	if e.Prompt != "" {
-		fmt.Fprintf(out, "The prompt ends in %s. The model writes\n\n", code(e.Prompt))
-	} else {
-		out.WriteString("The model writes\n\n")
+	if e.template != "" {
+		out.WriteString("The template of the checkpoint is\n\n")
+		fence(out, "json", e.template)
+		out.WriteString("\n")
 	}
-	fence(out, "", e.Text)
-	var flags []string
-	if e.ToolParser != "" {
-		flags = append(flags, "--tool-call-parser "+e.ToolParser)
+	if e.prompt != "" {
+		fmt.Fprintf(out, "The prompt ends in %s. ", code(e.prompt))
 	}
-	if e.ReasoningParser != "" {
-		flags = append(flags, "--reasoning-parser "+e.ReasoningParser)
-	}
-	if e.ResponseTemplate != nil {
-		template := e.ResponseTemplate.Clone()
-		if err := template.Indent(jsontext.WithIndent("  ")); err != nil {
-			return err
-		}
-		out.WriteString("\nThe template of its checkpoint is\n\n")
-		fence(out, "json", string(template))
-	}
-	fmt.Fprintf(out, "\nand with %s that is\n\n", code(strings.Join(flags, " ")))
-	message, err := messageJSON(e.message)
+	out.WriteString("The model writes\n\n")
+	fence(out, "", e.text)
+	fmt.Fprintf(out, "\nand with `%s` that is\n\n", e.flags)
+	shown, err := messageJSON(e.read)
 	if err != nil {
 		return err
 	}
-	fence(out, "json", message)
+	fence(out, "json", shown)
 	return nil
 }
 
 // messageJSON writes a message with its arguments as the objects that their text is.
 func messageJSON(m *parlance.Message) (string, error) {
 	type call struct {
+		ID        string         `json:"id,omitzero"`
 		Name      string         `json:"name"`
 		Arguments jsontext.Value `json:"arguments"`
 	}
@@ -201,7 +170,7 @@ func messageJSON(m *parlance.Message) (string, error) {
 	}
 	shown.Reasoning, shown.Content = m.Reasoning, m.Content
 	for _, c := range m.Calls {
-		shown.Calls = append(shown.Calls, call{c.Name, jsontext.Value(c.Arguments)})
+		shown.Calls = append(shown.Calls, call{c.ID, c.Name, jsontext.Value(c.Arguments)})
 	}
 	data, err := json.Marshal(shown, jsontext.WithIndent("  "))
 	return string(data), err

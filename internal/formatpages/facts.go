@@ -31,7 +31,7 @@ func Facts(f *parlance.FormatInfo) (facts []Fact) {
 		add("models", "%s", codes(f.Models))
 	}
 	if f.Alone {
-		add("goes together with", "no half of another format")
+		add("stands alone", "the format reads both halves itself, whichever parser is named for the other")
 	}
 	if f.TurnBegin != "" || f.TurnEnd != "" {
 		add("a turn in a prompt", "begins after `%s`, ends with `%s`", strconv.Quote(f.TurnBegin), strconv.Quote(f.TurnEnd))
@@ -62,13 +62,16 @@ func Facts(f *parlance.FormatInfo) (facts []Fact) {
 		add("slower because", "%s", f.Slow)
 	}
 	if len(f.ToolNames) > 0 && len(f.Cannot) > 0 {
-		add("cannot carry", "every value ([%s](../round-trip.md))", strings.Join(f.Cannot, ", "))
+		add(cannotCarry, "values for reasons of %s", strings.Join(f.Cannot, ", "))
 	}
 	for _, note := range f.Notes {
 		add("note", "%s", note)
 	}
 	return facts
 }
+
+// cannotCarry is the name of the fact that the page on the round trip explains.
+const cannotCarry = "cannot carry some"
 
 // codes lists texts that are meant to the letter.
 func codes(list []string) string { return "`" + strings.Join(list, "`, `") + "`" }

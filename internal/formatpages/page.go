@@ -13,17 +13,13 @@ import (
 	"github.com/parlance-llm/parlance"
 )
 
-// Pages makes the pages, by the names of their files: one for each format, and README.md, the table of all. cases holds
-// the case files that the worked examples are taken from.
+// Pages makes the pages, by the names of their files: one for each format, and README.md, the table of all.
+// cases holds the case files, of which the formats take their example whose grammar comes with the checkpoint.
 func Pages(cases fs.FS) (map[string]string, error) {
-	examples, err := readExamples(cases)
-	if err != nil {
-		return nil, err
-	}
 	formats := parlance.Formats()
 	pages := map[string]string{"README.md": table(formats)}
 	for i := range formats {
-		page, err := page(&formats[i], examples)
+		page, err := page(&formats[i], cases)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", formats[i].Name, err)
 		}
@@ -71,18 +67,28 @@ func some(names []string) string {
 	return codes(names)
 }
 
-func page(f *parlance.FormatInfo, examples []example) (string, error) {
+func page(f *parlance.FormatInfo, cases fs.FS) (string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n\n%s.\n\n", f.Name, escape(f.Title))
 	if f.Extends != "" {
 		fmt.Fprintf(&out, "A dialect of [%s](%s.md).\n\n", f.Extends, f.Extends)
 	}
 	for _, fact := range Facts(f) {
-		fmt.Fprintf(&out, "- **%s:** %s\n", fact.Name, escape(fact.Text))
+		fmt.Fprintf(&out, "- **%s:** %s", fact.Name, escape(fact.Text))
+		if fact.Name == cannotCarry {
+			out.WriteString(" ([what that means](../round-trip.md))")
+		}
+		out.WriteString("\n")
 	}
-	e, ok := choose(f, examples)
-	if !ok {
-		return "", fmt.Errorf("no case shows the format")
+	var e *example
+	var err error
+	if f.ResponseTemplate {
+		e, err = newTemplateExample(cases, f)
+	} else {
+		e, err = newExample(f)
+	}
+	if err != nil {
+		return "", err
 	}
 	if err := e.write(&out); err != nil {
 		return "", err

@@ -56,6 +56,8 @@ type Codec struct {
 	Position  Position
 	Kind      string
 	Delimiter string
+	// Whole reads the region of a response template that nothing streams by; Kind is "whole" then.
+	Whole WholeReader
 }
 
 // Run is `/class+/` or `/class{n}/`: Count characters of a class, or at least one where Count is 0. The runs of a
@@ -175,6 +177,7 @@ func (e *List) At() Position      { return e.Position }
 
 // Rule is one rule of a grammar.
 type Rule struct {
+	File     string
 	Position Position
 	Name     string
 	Body     *Choice

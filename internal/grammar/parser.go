@@ -58,7 +58,7 @@ func (p *parser) expect(symbol, why string) error {
 }
 
 func (p *parser) rule() (*Rule, error) {
-	rule := &Rule{Position: p.token.position}
+	rule := &Rule{File: p.file, Position: p.token.position}
 	var err error
 	if rule.Name, err = p.ruleName("the name of a rule"); err != nil {
 		return nil, err

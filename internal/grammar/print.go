@@ -171,6 +171,12 @@ func quote(text string) string {
 	if strings.Contains(text, `"`) && !strings.Contains(text, "'") {
 		mark = "'"
 	}
-	escaped := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`, mark, `\`+mark).Replace(text)
-	return mark + escaped + mark
+	return mark + escapes[mark].Replace(text) + mark
+}
+
+// escapes write what cannot stand in a literal as it is, by the mark around it.
+var escapes = map[string]*strings.Replacer{`"`: escapesOf(`"`), "'": escapesOf("'")}
+
+func escapesOf(mark string) *strings.Replacer {
+	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`, mark, `\`+mark)
 }

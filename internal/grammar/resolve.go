@@ -107,7 +107,7 @@ func (s *Source) respellRule(rule *Rule) *Rule {
 	if len(s.respell) == 0 {
 		return rule
 	}
-	return &Rule{Position: rule.Position, Name: rule.Name, Body: s.copy(rule.Body).(*Choice)}
+	return &Rule{File: rule.File, Position: rule.Position, Name: rule.Name, Body: s.copy(rule.Body).(*Choice)}
 }
 
 // copy copies an expression with its literals respelled.
@@ -123,7 +123,7 @@ func (s *Source) copy(e Expression) Expression {
 		}
 		return &Capture{e.Position, e.Name, s.copy(e.Shape)}
 	case *Codec:
-		return &Codec{e.Position, e.Kind, s.respellText(e.Delimiter)}
+		return &Codec{e.Position, e.Kind, s.respellText(e.Delimiter), e.Whole}
 	case *Set:
 		set := &Set{Position: e.Position}
 		for _, element := range e.Elements {

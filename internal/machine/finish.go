@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/parlance-llm/parlance/internal/match"
 	"github.com/parlance-llm/parlance/internal/program"
@@ -30,9 +31,12 @@ func (m *Machine) settlePending(reason Reason) {
 		n := m.node
 		var t *match.Table
 		switch n.Kind {
-		case program.Text, program.Gap, program.Until, program.Value:
+		case program.Text, program.Gap, program.Until, program.Value, program.Whole:
 			t = n.Table
 			if n.Kind == program.Value && m.value.starting(n) {
+				if reason == Length {
+					return // the longer one may have been cut off: half a closer (ruling 39)
+				}
 				t = n.Value.Start
 			}
 		case program.Head, program.Tail:
@@ -71,6 +75,9 @@ func (m *Machine) settleFound(n *program.Node, found int32, rest []match.Symbol)
 		return
 	case program.Until:
 		m.foundUntil(n, &n.Edges[found], rest, 0)
+		return
+	case program.Whole:
+		m.foundWhole(n, &n.Edges[found], rest, 0)
 		return
 	case program.Value:
 		if m.value.starting(n) {
@@ -114,7 +121,7 @@ func (m *Machine) atEnd(reason Reason) {
 		m.endTail(n)
 	case program.Value:
 		m.endInValue(n, reason)
-	case program.Head, program.Until, program.Attribute, program.Python, program.Envelope, program.JSON, program.Echo:
+	case program.Head, program.Until, program.Attribute, program.Python, program.Envelope, program.JSON, program.Echo, program.Whole:
 		if m.open {
 			m.endCandidate(n, reason)
 		} else if n.Kind == program.Envelope {
@@ -123,10 +130,16 @@ func (m *Machine) atEnd(reason Reason) {
 	}
 }
 
-// halfCloser tells whether a text right behind a call is the beginning of a closer of its block.
+// halfCloser tells whether a text right behind a call is the beginning of a closer of its block, or of a marker that can
+// stand only there.
 func (m *Machine) halfCloser(n *program.Node, text []byte) bool {
 	for i := range n.Edges {
-		if e := &n.Edges[i]; e.Do&program.BlockCloser != 0 && m.blockCalls > 0 && len(text) > 0 && bytes.HasPrefix(e.Bytes, text) {
+		e := &n.Edges[i]
+		if m.blockCalls == 0 || len(text) == 0 || !bytes.HasPrefix(e.Bytes, text) {
+			continue
+		}
+		onlyHere := e.Do&program.Resolve != 0 && !slices.ContainsFunc(n.OnText.Edges, func(other program.Edge) bool { return other.Text == e.Text })
+		if e.Do&program.BlockCloser != 0 || onlyHere {
 			return true
 		}
 	}
@@ -156,6 +169,10 @@ func (m *Machine) endCandidate(n *program.Node, reason Reason) {
 		return
 	case program.InValue:
 		m.endInRun(n, reason)
+		return
+	}
+	if n.Kind == program.Whole {
+		m.endWhole(n, reason)
 		return
 	}
 	if m.inWord && reason == Stop && n.Kind == program.Head {
@@ -203,6 +220,8 @@ func (m *Machine) endHeld(n *program.Node, reason Reason) {
 // endText turns a candidate into text; what is half a marker stays text.
 func (m *Machine) endText(n *program.Node) {
 	switch {
+	case n.Phase == program.InList && len(m.gap) == 0 && m.leadIn > 0 && leadingBlanks(m.held[m.leadIn:]) == len(m.held)-m.leadIn:
+		m.settle(0, 0, AsMarkup, -1) // nothing but the separator of a list (ruling 25)
 	case n.Phase == program.InList:
 		m.both(0, 0, func(text []byte, _ memory) { m.gap = append(m.gap, text...) })
 		m.open = false
@@ -293,8 +312,13 @@ func (m *Machine) endInRun(n *program.Node, reason Reason) {
 		return
 	}
 	to := n.Fail
-	m.both(0, 0, func(text []byte, _ memory) { m.valueText(text, memoryReused) })
-	m.open = false
+	data := m.held
+	if layout := m.layoutAfter(); reason == Stop && layout != "" {
+		data = bytes.TrimSuffix(data, []byte(layout))
+	}
+	m.valueText(data, memoryReused)
+	m.take(m.held[len(data):], AsMarkup, -1)
+	m.held, m.open = m.held[:0], false
 	m.node, m.place = to, 0
 	if reason == Length {
 		m.valueBehind(AsArguments)

@@ -28,7 +28,7 @@ func (m *Machine) inHead(n *program.Node, piece []byte, i int) int {
 		}
 		c := piece[i]
 		if m.place == 0 {
-			if n.Blank && isBlank(c) {
+			if n.Blank && isBlank(c) && n.Table.Next(0, match.Symbol(c)) == match.Dead {
 				i++
 				continue
 			}
@@ -187,6 +187,8 @@ func (m *Machine) tokenInMarkup(n *program.Node, s match.Symbol, text []byte) bo
 		if m.value.starting(n) && n.Value.Start.Knows(s) || n.Table.Knows(s) {
 			return m.valueToken(n, s, text)
 		}
+	case program.Whole:
+		return m.wholeToken(n, s, text)
 	case program.Until, program.Attribute, program.Gap:
 		if n.Table.Knows(s) {
 			return m.tokenStep(n, s, text)

@@ -132,6 +132,7 @@ type Machine struct {
 	envelope  envelope
 	python    python.Codec
 	delimited delimited.Codec
+	whole     whole
 	raw       raw
 	value     value
 	gap       []byte
@@ -249,6 +250,7 @@ func (m *Machine) run(piece []byte) {
 	for i := 0; i < len(piece); {
 		i = m.read(piece, i)
 	}
+	m.beginWhole(len(piece))
 	m.suspend(len(piece))
 	m.buffer, m.from = before, from
 }
@@ -292,6 +294,8 @@ func (m *Machine) read(piece []byte, i int) int {
 		return m.inPython(n, piece, i)
 	case program.Delimited:
 		return m.inDelimited(n, piece, i)
+	case program.Whole:
+		return m.inWhole(n, piece, i)
 	default:
 		return m.inEcho(n, piece, i)
 	}
@@ -363,6 +367,9 @@ func (m *Machine) enter(n *program.Node) {
 		m.argumentsFrom = -1
 	case program.Delimited:
 		m.startDelimited(n)
+	case program.Whole:
+		m.whole = whole{}
+		m.argumentsFrom = -1
 	case program.Gap:
 		m.gap = m.gap[:0]
 	case program.Tail:

@@ -172,6 +172,7 @@ func (m *Machine) symbol(s match.Symbol) {
 	for taken := false; !taken; {
 		taken = m.token(s, text)
 	}
+	m.beginWhole(len(text))
 	m.suspend(len(text))
 	m.buffer, m.from = before, from
 }

@@ -54,27 +54,32 @@ func (f *Flags) Registry() (*parlance.Registry, error) {
 	return r, nil
 }
 
-// register adds the definition of a file, or those of a folder, to a registry.
-func register(r *parlance.Registry, path string, override bool) error {
+// Files are the definition files that a path names: a file, or a folder of them. where stands before their names in errors.
+func Files(path string) (files fs.FS, where string, err error) {
 	info, err := os.Stat(path)
 	python := strings.HasSuffix(path, ".py") || err != nil && !strings.ContainsAny(path, `/\`) && filepath.Ext(path) != ".yaml"
 	switch {
 	case python:
-		return fmt.Errorf("expected the definition of a format, a file *.yaml or a folder of them, found %s, a Python plug-in: formats are data here, and %s tells how to write one", path, Page)
+		return nil, "", fmt.Errorf("expected the definition of a format, a file *.yaml or a folder of them, found %s, a Python plug-in: formats are data here, and %s tells how to write one", path, Page)
 	case err != nil:
-		return err
+		return nil, "", err
+	case !info.IsDir() && filepath.Ext(path) != ".yaml":
+		return nil, "", fmt.Errorf("expected the definition of a format, a file *.yaml or a folder of them, found %s (%s tells how to write one)", path, Page)
+	case !info.IsDir():
+		return oneFile{os.DirFS(filepath.Dir(path)), filepath.Base(path)}, dirOf(path), nil
 	}
-	files, where := os.DirFS(filepath.Dir(path)), dirOf(path)
-	if info.IsDir() {
-		files, where = os.DirFS(path), strings.TrimSuffix(path, "/")+"/"
-		if found, err := fs.Glob(files, "*.yaml"); err != nil || len(found) == 0 {
-			return fmt.Errorf("%s: expected definitions of formats (*.yaml) in the folder, found none", path)
-		}
-	} else {
-		if filepath.Ext(path) != ".yaml" {
-			return fmt.Errorf("expected the definition of a format, a file *.yaml or a folder of them, found %s (%s tells how to write one)", path, Page)
-		}
-		files = oneFile{files, filepath.Base(path)}
+	files = os.DirFS(path)
+	if found, err := fs.Glob(files, "*.yaml"); err != nil || len(found) == 0 {
+		return nil, "", fmt.Errorf("%s: expected definitions of formats (*.yaml) in the folder, found none", path)
+	}
+	return files, strings.TrimSuffix(path, "/") + "/", nil
+}
+
+// register adds the definition of a file, or those of a folder, to a registry.
+func register(r *parlance.Registry, path string, override bool) error {
+	files, where, err := Files(path)
+	if err != nil {
+		return err
 	}
 	return r.Register(files, parlance.Registration{Override: override, Where: where})
 }

@@ -442,6 +442,29 @@ func (c *compiler) python(it item, h head) *Node {
 	return n
 }
 
+// whole makes the node for a region of calls that is read when all of it is there: up to its closer.
+func (c *compiler) whole(it item, h head) *Node {
+	s := &c.graph.steps[it.step]
+	n, made := c.node(Whole, h.key()+fmt.Sprint(" ", it.step))
+	if !made {
+		return n
+	}
+	n.Phase, n.Marked, n.Call, n.Whole = h.phase, h.marked, c.call(it.step), s.codec.Whole
+	if h.marked {
+		n.AtCut = EndDropped
+	}
+	n.Tail = c.tail(places(s.next), h.mode, n.Call)
+	var literals []string
+	for _, step := range c.graph.regions[n.Call].closers {
+		if literal := c.fill(c.graph.steps[step].literal); !slices.Contains(literals, literal) {
+			literals = append(literals, literal)
+			n.Edges = append(n.Edges, Edge{To: n.Tail, Capture: outside, Text: literal})
+		}
+	}
+	n.Table = c.table(literals, nil, true)
+	return n
+}
+
 func (c *compiler) delimited(it item, h head) *Node {
 	k, bracket := c.behind(it.step)
 	n, made := c.node(Delimited, h.key()+fmt.Sprint(" ", it.step, bracket))

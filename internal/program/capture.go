@@ -52,6 +52,8 @@ func (g *graph) captured(e *grammar.Capture, c context) (fragment, bool) {
 		case "delimited":
 			s.op = stepDelimited
 			g.makes(c)
+		case "whole":
+			s.op = stepWhole
 		case "text":
 			s.op, s.capture = stepUntil, g.capture(e.Name)
 		default:

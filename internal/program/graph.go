@@ -27,6 +27,7 @@ const (
 	stepJSON                       // a JSON object
 	stepEnvelope                   // a JSON object that carries a call
 	stepPython                     // keyword arguments up to the closing parenthesis
+	stepWhole                      // a region of calls that is read when all of it is there
 	stepDelimited                  // Gemma's arguments up to the closing bracket
 	stepBranch                     // one of next, by tests
 	stepLook                       // goes on only where something given follows

@@ -136,6 +136,9 @@ func (c *compiler) head(k []place, h head) *Node {
 	if it, ok := c.only(cl, stepPython); ok {
 		return c.python(it, h)
 	}
+	if it, ok := c.only(cl, stepWhole); ok {
+		return c.whole(it, h)
+	}
 	if it, ok := c.only(cl, stepDelimited); ok {
 		return c.delimited(it, h)
 	}

@@ -44,6 +44,8 @@ const (
 	Python
 	// Delimited: arguments with delimited strings.
 	Delimited
+	// Whole: a region of calls that is read when all of it is there.
+	Whole
 	// Echo: a block written a second time.
 	Echo
 )
@@ -216,6 +218,7 @@ type Node struct {
 	Envelope  *EnvelopeSpec
 	Plain     *Node // the plain arguments, if the envelope turns out not to be one
 	Delimiter []byte
+	Whole     grammar.WholeReader
 	Closer    byte
 	Tail      *Node
 	Value     *ValueSpec

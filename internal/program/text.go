@@ -74,7 +74,7 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 			}
 		case stepEcho:
 			n.Echo = c.echo(it, head{phase: Candidate, mode: m, marked: true})
-		case stepUntil, stepAttribute, stepValue, stepPython, stepDelimited:
+		case stepUntil, stepAttribute, stepValue, stepPython, stepDelimited, stepWhole:
 			if !s.inSet {
 				c.ambiguous(it, c.texts(cl)[0], "the same text")
 			}

@@ -2,6 +2,7 @@ package responsetemplate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/internal/pattern"
@@ -54,7 +55,25 @@ func (b *builder) calls(f *field, variant string, open, closing []pattern.Part) 
 		}
 		return b.rule("block"+variant, slices.Concat(opener, list, closers)...), nil
 	}
-	return "", fail(f, "the transform cannot be read while the text arrives")
+	return b.whole(f, variant, s, open, closers)
+}
+
+// whole writes the rule of a region that can only be read when all of it is there.
+func (b *builder) whole(f *field, variant string, s shape, open []pattern.Part, closers []grammar.Expression) (string, error) {
+	reader, err := f.wholeReader(s)
+	if err != nil {
+		return "", err
+	}
+	names := map[string]string{}
+	for _, group := range namesOf(open) {
+		names[group] = grammar.GroupCapture + group
+	}
+	opener, err := b.items(f, open, names)
+	if err != nil {
+		return "", err
+	}
+	body := &grammar.Capture{Name: "arguments", Shape: &grammar.Codec{Kind: "whole", Whole: reader}}
+	return b.rule("call"+variant, slices.Concat(opener, []grammar.Expression{body}, closers)...), nil
 }
 
 func (s source) first() string {
@@ -97,8 +116,10 @@ func (b *builder) arguments(f *field, variant string, open, closing []pattern.Pa
 	switch f.parser {
 	case "json":
 		return b.json(f), nil
+	case "text": // passes as it is; what comes of it is JSON, or malformed
+		return []grammar.Expression{&grammar.Capture{Name: "arguments", Shape: &grammar.Codec{Kind: "json"}}}, nil
 	case "xml-inline":
-		return b.tags(f, variant)
+		return b.tags(f, variant, closing)
 	case "kv-lines":
 		return b.lines(f, variant, open, closing), nil
 	}
@@ -159,7 +180,7 @@ func (a *arguments) valueShape() (shape grammar.Expression, trims, streams bool)
 }
 
 // tags writes the parameters of xml-inline, if the pattern of the tag can be read while the text arrives.
-func (b *builder) tags(f *field, variant string) ([]grammar.Expression, error) {
+func (b *builder) tags(f *field, variant string, closing []pattern.Part) ([]grammar.Expression, error) {
 	a := &f.arguments
 	if a.tag == nil {
 		return nil, fail(f, "content_args: expected a tag_pattern for xml-inline, found none")
@@ -178,8 +199,15 @@ func (b *builder) tags(f *field, variant string) ([]grammar.Expression, error) {
 	if !streams {
 		return nil, nil
 	}
+	if parts, err = aheads(f, parts, closing); err != nil {
+		return nil, err
+	}
 	var items []grammar.Expression
 	for _, part := range parts {
+		if part.Choice != nil && slices.ContainsFunc(part.Choice, looksAhead) || part.Ahead != nil {
+			items = append(items, b.ends(f, part))
+			continue
+		}
 		if part.Name != "value" {
 			item, err := b.item(f, part, map[string]string{"key": "key"})
 			if err != nil {
@@ -199,6 +227,81 @@ func (b *builder) tags(f *field, variant string) ([]grammar.Expression, error) {
 	return []grammar.Expression{&grammar.Repeat{Inner: &grammar.Choice{Alternatives: []*grammar.Sequence{{Items: []grammar.Expression{
 		&grammar.Reference{Name: name}, &grammar.Blank{},
 	}}}}}}, nil
+}
+
+func looksAhead(parts []pattern.Part) bool { return len(parts) > 0 && parts[0].Ahead != nil }
+
+// ends writes what ends a parameter: fixed text, or what follows it.
+func (b *builder) ends(f *field, part pattern.Part) grammar.Expression {
+	alternatives := part.Choice
+	if part.Ahead != nil {
+		alternatives = [][]pattern.Part{{part}}
+	}
+	choice := &grammar.Choice{}
+	for _, alternative := range alternatives {
+		var items []grammar.Expression
+		for _, part := range alternative {
+			if part.Ahead != nil {
+				items = append(items, &grammar.Look{Inner: literals(part.Ahead)})
+				continue
+			}
+			item, err := b.item(f, part, nil)
+			if err != nil {
+				panic("responsetemplate: " + err.Error()) // only a look-ahead can be wrong
+			}
+			items = append(items, item)
+		}
+		choice.Alternatives = append(choice.Alternatives, &grammar.Sequence{Items: items})
+	}
+	return choice
+}
+
+// aheads makes the look-aheads of a tag the whole markers that they begin: the opener of the next parameter, or the
+// closer of the call. Others are refused.
+func aheads(f *field, parts, closing []pattern.Part) ([]pattern.Part, error) {
+	var markers []string
+	for _, list := range [][]pattern.Part{parts, closing} {
+		for _, part := range list {
+			if part.Texts != nil {
+				markers = append(markers, part.Texts...)
+				break
+			}
+		}
+	}
+	whole := func(part pattern.Part) (pattern.Part, error) {
+		var out []string
+		for _, text := range part.Ahead {
+			found := false
+			for _, marker := range markers {
+				if strings.HasPrefix(marker, text) {
+					out, found = append(out, marker), true
+				}
+			}
+			if !found {
+				return part, fail(f, "content_args: tag_pattern: a look-ahead can only be asked for what begins the next parameter or ends the call, found %q", text)
+			}
+		}
+		return pattern.Part{Ahead: out}, nil
+	}
+	var every func(parts []pattern.Part) ([]pattern.Part, error)
+	every = func(parts []pattern.Part) (out []pattern.Part, err error) {
+		for _, part := range parts {
+			if part.Ahead != nil {
+				if part, err = whole(part); err != nil {
+					return nil, err
+				}
+			}
+			part.Choice = slices.Clone(part.Choice)
+			for k := range part.Choice {
+				if part.Choice[k], err = every(part.Choice[k]); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, part)
+		}
+		return out, nil
+	}
+	return every(parts)
 }
 
 // fixedBehind tells whether fixed text follows the part of a name, white space aside.

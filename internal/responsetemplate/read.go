@@ -134,6 +134,7 @@ func read(top members) (*Template, error) {
 	if !anchor.given() {
 		return fail("expected start_anchor or start_anchor_pattern, found neither")
 	}
+	t.anchorTexts = anchor.literals
 	if t.anchors, err = anchor.search(); err != nil {
 		return nil, &Error{Message: anchor.key + ": " + err.Error()}
 	}

@@ -37,7 +37,9 @@ func (e *Error) Error() string {
 type Template struct {
 	// anchors find where the message of the model begins in a prompt.
 	anchors *regexp.Regexp
-	fields  map[string]*field
+	// anchorTexts are the anchors, if they are literals.
+	anchorTexts []string
+	fields      map[string]*field
 }
 
 // The fields that are served.

@@ -97,6 +97,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate
 		case errors.Is(err, generate.ErrWaiting):
 			err = events.KeepAlive()
 		case errors.Is(err, io.EOF):
+			generate.WarnLate(w.Header(), events, generation)
 			return ignore(out.end(generation.Usage()))
 		default:
 			return ignore(out.fail(err))

@@ -78,7 +78,9 @@ type Config struct {
 	// From the environment alone, as in vLLM.
 	EnforceStrict, ResponsesStore bool
 	// ResponsesAddress is where responses are stored (--responses-store), ResponsesRetention how long (--responses-retention).
-	ResponsesAddress           string
+	ResponsesAddress string
+	// Playground serves the page at /playground/ (--playground).
+	Playground                 bool
 	ResponsesRetention         time.Duration
 	MaxStopStrings, MaxChoices int
 

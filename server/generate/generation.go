@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/detect"
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/internal/stops"
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -209,7 +210,22 @@ func (c *choice) generate(request *engine.Request) error {
 func (g *Generation) newSorter() *sorter {
 	s := newSorter(g.request, g.reading)
 	s.flagged = g.flag
+	var start parlance.PromptState
+	if parser := g.request.Model.Parser; parser != nil {
+		start = parser.PromptState(g.reading)
+	}
+	s.watch, s.alarmed = detect.NewWatch(g.request.Model.Parser, start), g.alarm
 	return s
+}
+
+// alarm notes a mismatch between the model and what was chosen for it, once for each choice of words.
+func (g *Generation) alarm(a detect.Alarm) {
+	g.observe(func(o Observer) { o.Alarmed(g.request, a) })
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if !slices.Contains(g.notes, a.Says) {
+		g.notes = append(g.notes, a.Says)
+	}
 }
 
 // flag notes that something is not as it should be, once for each reason.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/detect"
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
 )
@@ -70,6 +71,8 @@ type Observer interface {
 	Widened(r *Request, notes []string)
 	// Began: the first piece of the answer has come, after so long.
 	Began(r *Request, after time.Duration)
+	// Alarmed: the answer, or the prompt, shows that the parsers or the template are not the model's.
+	Alarmed(r *Request, a detect.Alarm)
 	// Finished: a choice is over.
 	Finished(r *Request, f Finish, u Usage)
 }
@@ -126,8 +129,21 @@ func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) 
 	if generation.notes = constraint.Notes; len(constraint.Notes) > 0 {
 		generation.observe(func(o Observer) { o.Widened(r, constraint.Notes) })
 	}
+	if alarm, shown := detect.ToolsShown(prompt.Text, r.shownTools()); !shown {
+		generation.alarm(alarm)
+	}
 	generation.run()
 	return generation, nil
+}
+
+// shownTools are the names of the tools that the prompt should show.
+func (r *Request) shownTools() (names []string) {
+	for _, tool := range r.Tools {
+		if tool.DeferLoading == nil || !*tool.DeferLoading {
+			names = append(names, tool.Name)
+		}
+	}
+	return names
 }
 
 // reading is what the parser is told of a request.

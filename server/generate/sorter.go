@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/detect"
 )
 
 // sorter turns the text of one choice into deltas, by what the request wants of calls and reasoning.
@@ -14,6 +15,9 @@ type sorter struct {
 	// known are the names of the declared tools; flagged hears of calls that are none of them, or not the one named.
 	known   []string
 	flagged func(why string)
+	// watch looks on for what the parser should have read and did not; alarmed hears of it. nil: nobody looks.
+	watch   *detect.Watch
+	alarmed func(detect.Alarm)
 
 	calls     int // calls that are passed on
 	cut       bool
@@ -34,12 +38,23 @@ func (s *sorter) write(text string) []Delta {
 	s.bytes += len(text)
 	s.out = nil
 	if s.stream == nil {
-		if text != "" {
-			s.out = append(s.out, Delta{Kind: parlance.Content, Text: text})
+		if text == "" {
+			return s.out
 		}
+		s.look(text, []parlance.Delta{{Kind: parlance.Content, Text: []byte(text)}})
+		s.out = append(s.out, Delta{Kind: parlance.Content, Text: text})
 		return s.out
 	}
-	return s.take(s.stream.WriteString(text))
+	deltas := s.stream.WriteString(text)
+	s.look(text, deltas)
+	return s.take(deltas)
+}
+
+// look shows a piece, and what became of it, to the watch.
+func (s *sorter) look(text string, deltas []parlance.Delta) {
+	if s.watch != nil {
+		s.watch.Write([]byte(text), deltas)
+	}
 }
 
 // finish ends the text for a reason, and fills in what is known of the calls then.
@@ -48,13 +63,20 @@ func (s *sorter) write(text string) []Delta {
 // then the model was about to go on with markup, and only closers are missing.
 func (s *sorter) finish(f *Finish) (deltas []Delta) {
 	s.out = nil
+	var last []parlance.Delta
 	if s.stream != nil {
 		reason := parlance.FinishStop
 		if f.Incomplete() || f.StopString != "" && !s.request.Model.isMarker(f.StopString) {
 			reason = parlance.FinishLength
 		}
-		deltas = s.take(s.stream.Close(reason))
+		last = s.stream.Close(reason)
 	}
+	if s.watch != nil {
+		for _, alarm := range s.watch.Close(last) {
+			s.alarmed(alarm)
+		}
+	}
+	deltas = s.take(last)
 	f.Calls, f.Cut = s.calls, s.cut
 	return deltas
 }

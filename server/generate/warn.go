@@ -2,7 +2,10 @@ package generate
 
 import (
 	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/parlance-llm/parlance/server/sse"
 )
 
 // WarningHeader is the header of an answer in which the notes of its Generation stand, one a value.
@@ -13,6 +16,18 @@ const WarningHeader = "X-Parlance-Warning"
 func Warn(header http.Header, g *Generation) {
 	for _, note := range g.Notes() {
 		header.Add(WarningHeader, strings.Map(printable, note))
+	}
+}
+
+// WarnLate writes the notes that came after the header of a stream had gone out: into the trailer of the answer, and as
+// comments into the stream, which clients do not read and people do.
+func WarnLate(header http.Header, events *sse.Writer, g *Generation) {
+	sent := header.Values(WarningHeader)
+	for _, note := range g.Notes() {
+		if note = strings.Map(printable, note); !slices.Contains(sent, note) {
+			header.Add(http.TrailerPrefix+WarningHeader, note)
+			_ = events.Comment("warning: " + note) // the client has gone if this fails
+		}
 	}
 }
 

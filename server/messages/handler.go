@@ -91,6 +91,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate
 		case errors.Is(err, generate.ErrWaiting):
 			err = out.ping()
 		case errors.Is(err, io.EOF):
+			generate.WarnLate(w.Header(), events, generation)
 			_ = out.end(generation.Usage()) // the client has gone if this fails
 			return nil
 		default:

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/parlance-llm/parlance/detect"
 	"github.com/parlance-llm/parlance/server/generate"
 )
 
@@ -18,7 +19,7 @@ import (
 type Recorder struct {
 	registry                                            *prometheus.Registry
 	invocations, success, flagged, constraints, answers *prometheus.CounterVec
-	tokens                                              *prometheus.CounterVec
+	tokens, alarms                                      *prometheus.CounterVec
 	seconds, first                                      *prometheus.HistogramVec
 	running                                             prometheus.Gauge
 }
@@ -33,6 +34,7 @@ func New(stats bool) *Recorder {
 	r.success = counter("vllm:request_success_total", "Choices that ended, by their reason.", "model_name", "finished_reason")
 	r.tokens = counter("vllm:generation_tokens_total", "Tokens that were generated.", "model_name")
 	r.flagged = counter("parlance_unexpected_output_total", "What models wrote that they should not have: calls of functions that are not declared, or not the one that was named, or what the constraint forbids.", "model_name", "reason")
+	r.alarms = counter("parlance_mismatch_total", "Answers that show that the parsers or the chat template are not the model's: what is wrong, and the likely format.", "model_name", "alarm", "format")
 	r.constraints = counter("parlance_constraint_notes_total", "Constraints that are wider than what was asked for.", "model_name")
 	r.answers = counter("parlance_http_requests_total", "HTTP requests that were answered.", "route", "status")
 	r.seconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "parlance_http_request_seconds", Help: "How long requests took.", Buckets: prometheus.ExponentialBuckets(.005, 2.5, 12)}, []string{"route"})
@@ -40,7 +42,7 @@ func New(stats bool) *Recorder {
 	r.running = prometheus.NewGauge(prometheus.GaugeOpts{Name: "vllm:num_requests_running", Help: "Requests that are being answered."})
 	r.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if stats {
-		r.registry.MustRegister(r.invocations, r.success, r.tokens, r.flagged, r.constraints, r.answers, r.seconds, r.first, r.running)
+		r.registry.MustRegister(r.invocations, r.success, r.tokens, r.flagged, r.alarms, r.constraints, r.answers, r.seconds, r.first, r.running)
 	}
 	return r
 }
@@ -82,6 +84,11 @@ func (r *Recorder) Invoked(q *generate.Request, foundCall bool) {
 // Flagged implements generate.Observer.
 func (r *Recorder) Flagged(q *generate.Request, why string) {
 	r.flagged.WithLabelValues(q.Model.Name, why).Inc()
+}
+
+// Alarmed implements generate.Observer.
+func (r *Recorder) Alarmed(q *generate.Request, a detect.Alarm) {
+	r.alarms.WithLabelValues(q.Model.Name, string(a.Kind), a.Format).Inc()
 }
 
 // Began implements generate.Observer.

@@ -43,16 +43,18 @@ func (h *Handler) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer generation.Close()
-	for _, note := range append(request.notes, generation.Notes()...) {
-		w.Header().Add("X-Parlance-Warning", note)
+	for _, note := range request.notes {
+		w.Header().Add(generate.WarningHeader, note)
 	}
 	a := &assembler{request: request, object: request.object(inProgress)}
 	if request.Stream {
+		generate.Warn(w.Header(), generation)
 		return h.stream(w, r, a, generation)
 	}
 	if err := h.produce(r.Context(), a, generation, func() (generate.Step, error) { return generation.Next(0) }); err != nil {
 		return err
 	}
+	generate.Warn(w.Header(), generation)
 	return answer(w, a.object)
 }
 
@@ -84,6 +86,9 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *assembler, g
 		began = true
 		for {
 			step, err := generation.Next(h.Settings.KeepAlive)
+			if errors.Is(err, io.EOF) {
+				generate.WarnLate(w.Header(), events, generation)
+			}
 			if !errors.Is(err, generate.ErrWaiting) {
 				return step, err
 			}
@@ -102,7 +107,7 @@ func (h *Handler) background(w http.ResponseWriter, r *http.Request, request *Re
 		return err
 	}
 	for _, note := range request.notes {
-		w.Header().Add("X-Parlance-Warning", note)
+		w.Header().Add(generate.WarningHeader, note)
 	}
 	if request.Stream {
 		return h.follow(w, r, one, -1)

@@ -1,12 +1,13 @@
 // Command constraintsamples writes constraints in every dialect, with texts that satisfy them and texts that do not, one
 // JSON object a line. The acceptors of engines are held against them.
 //
-//	constraintsamples [-seed N] [-texts N] [-formats NAME,…] TOOLS.json …
+//	constraintsamples [-seed N] [-texts N] [-ugly N] [-sets FILE] TOOLS.json …
 package main
 
 import (
 	"bufio"
 	"encoding/json/v2"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -34,57 +35,109 @@ type line struct {
 	Refuse  []string `json:"refuse"`
 }
 
+// flags are what the command line says.
+type flags struct {
+	seed    uint64
+	texts   int
+	ugly    int
+	sets    string
+	every   int
+	choices []string
+	formats []string
+	files   []string
+}
+
 func main() {
-	seed := flag.Uint64("seed", 1, "the seed of the random texts")
-	texts := flag.Int("texts", 6, "how many texts of each kind a constraint gets")
+	f := &flags{}
+	flag.Uint64Var(&f.seed, "seed", 1, "the seed of the random texts")
+	flag.IntVar(&f.texts, "texts", 6, "how many texts of each kind a constraint gets")
+	flag.IntVar(&f.ugly, "ugly", 0, "how many random schemas of growing ugliness to add, each with one format in turn")
+	flag.StringVar(&f.sets, "sets", "", "a file with one array of tools a line, each with one format in turn")
+	flag.IntVar(&f.every, "every", 1, "take every so many of the lines of -sets")
 	formats := flag.String("formats", "", "the tool parsers, all if empty")
 	choices := flag.String("choices", "required,auto", "the tool choices")
 	flag.Parse()
-	out := bufio.NewWriter(os.Stdout)
-	if err := run(out, *seed, *texts, *formats, strings.Split(*choices, ","), flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "constraintsamples:", err)
-		os.Exit(1)
+	f.choices, f.files = strings.Split(*choices, ","), flag.Args()
+	for _, name := range parlance.ToolNames() {
+		if info, ok := parlance.Format(name); !ok || !info.ResponseTemplate {
+			f.formats = append(f.formats, name)
+		}
 	}
-	if err := out.Flush(); err != nil {
+	if *formats != "" {
+		f.formats = strings.Split(*formats, ",")
+	}
+	out := bufio.NewWriter(os.Stdout)
+	if err := errors.Join(f.run(out), out.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "constraintsamples:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out *bufio.Writer, seed uint64, texts int, formats string, choices, files []string) error {
-	names := parlance.ToolNames()
-	if formats != "" {
-		names = strings.Split(formats, ",")
-	}
-	random := rand.New(rand.NewPCG(seed, seed))
-	for _, file := range files {
+func (f *flags) run(out *bufio.Writer) error {
+	random := rand.New(rand.NewPCG(f.seed, f.seed))
+	for _, file := range f.files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		tools, err := constraint.ParseTools(data)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		for _, name := range names {
-			p, err := parlance.Lookup(name, "")
-			if err != nil {
-				return err
-			}
-			for _, choice := range choices {
-				c, err := constraint.New(p, constraint.Request{Tools: tools, ToolChoice: parlance.ToolChoice{Mode: choice}, StrictLevel: constraint.LevelParameter})
-				if err != nil {
-					return fmt.Errorf("%s: %s: %w", file, name, err)
-				}
-				l := lineOf(c, name+" "+choice+" "+file, texts, random)
-				if err := json.MarshalWrite(out, l); err != nil {
+		for _, format := range f.formats {
+			for _, choice := range f.choices {
+				if err := f.write(out, data, format, choice, file, random); err != nil {
 					return err
 				}
-				fmt.Fprintln(out)
 			}
 		}
 	}
-	return nil
+	for i := range f.ugly {
+		schema := sample.Schema(rand.New(rand.NewPCG(uint64(i), f.seed)), i*7/f.ugly)
+		data := fmt.Sprintf(`[{"type": "function", "function": {"name": "tool_%d", "parameters": %s}}]`, i, schema)
+		if err := f.write(out, []byte(data), f.formats[i%len(f.formats)], f.choices[i/len(f.formats)%len(f.choices)], fmt.Sprintf("ugly %d", i), random); err != nil {
+			return err
+		}
+	}
+	if f.sets == "" {
+		return nil
+	}
+	file, err := os.Open(f.sets)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 16<<20)
+	for i := 0; lines.Scan(); i++ {
+		if i%f.every != 0 {
+			continue
+		}
+		if err := f.write(out, lines.Bytes(), f.formats[i/f.every%len(f.formats)], f.choices[0], fmt.Sprintf("%s line %d", f.sets, i+1), random); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// write writes the constraint of some tools in a format. What the format cannot write is left out.
+func (f *flags) write(out *bufio.Writer, data []byte, format, choice, name string, random *rand.Rand) error {
+	tools, err := constraint.ParseTools(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	p, err := parlance.Lookup(format, "")
+	if err != nil {
+		return err
+	}
+	c, err := constraint.New(p, constraint.Request{Tools: tools, ToolChoice: parlance.ToolChoice{Mode: choice}, StrictLevel: constraint.LevelParameter})
+	var unwritable *constraint.Error
+	if errors.As(err, &unwritable) && unwritable.Tool != "" {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", name, format, err)
+	}
+	if err := json.MarshalWrite(out, lineOf(c, format+" "+choice+" "+name, f.texts, random)); err != nil {
+		return err
+	}
+	return out.WriteByte('\n')
 }
 
 func lineOf(c *constraint.Constraint, name string, texts int, random *rand.Rand) line {

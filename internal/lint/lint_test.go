@@ -1,0 +1,129 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/parlance-llm/parlance/formats"
+	"github.com/parlance-llm/parlance/internal/grammar"
+)
+
+func report(t *testing.T, file string) (*Report, error) {
+	t.Helper()
+	base, err := grammar.NewLibrary(formats.Files, "formats/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := base.Over(fstest.MapFS{"x.yaml": {Data: []byte(file)}}, "", false)
+	if err != nil {
+		return nil, err
+	}
+	d, err := l.Definition("x")
+	if err != nil {
+		return nil, err
+	}
+	return Definition(d)
+}
+
+const head = "format: x\ntool: [x]\nreasoning: [x]\ngrammar: |\n"
+
+func TestFindings(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		want       []string
+	}{
+		{"nothing", head + "  thought = \"<t>\" @reasoning \"</t>\" .\n  call = \"<c>\" ~ json{ \"name\": @name, \"arguments\": @arguments } ~ \"</c>\" .\n", nil},
+		{"a rule that the output leaves out", head + "  output = { @content | call } .\n  frame = \"<f>\" @content \"</f>\" .\n  call = \"<c>\" @name ~ @arguments:json \"</c>\" .\n", []string{
+			"x.yaml:6:3: the rule frame is not reached: nothing that the output may hold refers to it",
+			`x.yaml:6:11: the marker "<f>" is never read: whatever can stand there is read otherwise`,
+		}},
+		{"an inherited rule that is not reached any more", "format: x\nextends: qwen3_coder\ntool: [x]\ngrammar: |\n  output = { @content | call } .\n", []string{
+			"formats/qwen3_coder.yaml:17:3: the rule thought is not reached: nothing that the output may hold refers to it",
+			"formats/qwen3_coder.yaml:18:3: the rule block is not reached: nothing that the output may hold refers to it",
+		}},
+		{"a marker that begins another", head + "  output = { @content | call | frame } .\n  frame = \"<call\" @content \"</f>\" .\n  call = \"<call>\" @name ~ @arguments:json \"</c>\" .\n", []string{
+			`x.yaml:6:11: the marker "<call" is the beginning of "<call>": where both may stand it waits for up to 1 bytes more`,
+		}},
+		{"a marker of a shape is looked for in what was captured", head + "  output = { @content | call } .\n  call = \"<c>\" @tool:( \"fn.\"? @name ) ~ @arguments:json \"</c>\" .\n", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := report(t, c.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range r.Findings {
+				got = append(got, f.String())
+			}
+			got = slices.DeleteFunc(got, func(text string) bool { // what follows from an unreached rule of another file
+				return strings.HasPrefix(text, "formats/") && strings.Contains(text, "is never read")
+			})
+			if !slices.Equal(got, c.want) {
+				t.Errorf("expected\n%s\nfound\n%s", strings.Join(c.want, "\n"), strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
+func TestWaits(t *testing.T) {
+	r, err := report(t, head+"  thought = \"<t>\" @reasoning ( \"</t>\" | &call ) .\n  call = \"<c>\" ~ \"<f=\" @name \">\" ~ { parameter ~ } \"</c>\" .\n  parameter = \"<p=\" @key \">\" @value \"</p>\" .\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := Waited{"<c>", 2, `"<f="`}
+	for _, where := range []string{"in a thought that the prompt has opened", "where the output begins"} {
+		i := slices.IndexFunc(r.Waits, func(w Waits) bool {
+			return slices.ContainsFunc(w.Where, func(text string) bool { return strings.Contains(text, where) })
+		})
+		if i < 0 || !slices.Contains(r.Waits[i].Markers, call) || !slices.Contains(r.Waits[i].Markers, Waited{"</t>", 3, ""}) {
+			t.Errorf("%s: %+v", where, r.Waits)
+		}
+	}
+	for _, w := range r.Waits {
+		if slices.ContainsFunc(w.Markers, func(m Waited) bool { return m.Marker == "<p=" }) {
+			t.Errorf("text waits for a marker of a call: %+v", w)
+		}
+	}
+}
+
+// TestAmbiguous: of a definition with two readings of one text the error shows both.
+func TestAmbiguous(t *testing.T) {
+	_, err := report(t, head+"  thought = \"<a>\" @reasoning \"</a>\" .\n  frame = \"<a>\" @content \"</a>\" .\n")
+	if want := "ambiguous: the same text can be read as reasoning of the thought in line 5 and as content of the frame in line 6, and no rule decides"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("expected %s, found %v", want, err)
+	}
+}
+
+// TestBuiltins: the built-in definitions hold nothing odd but what is listed here, with its reason.
+func TestBuiltins(t *testing.T) {
+	// A bare list of calls may stand where a list behind a marker may.
+	odd := []string{`xlam.yaml: the marker "[" is the beginning of "[TOOL_CALLS]"`}
+	l, err := grammar.NewLibrary(formats.Files, "formats/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range l.Formats() {
+		d, err := l.Definition(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.From != "" {
+			continue // its grammar comes with a checkpoint
+		}
+		r, err := Definition(d)
+		if err != nil {
+			t.Errorf("%s: %v", format, err)
+			continue
+		}
+		for _, f := range r.Findings {
+			if !slices.ContainsFunc(odd, func(text string) bool { return strings.HasPrefix(format+".yaml: "+f.Text, text) }) {
+				t.Errorf("%s: %s", format, f)
+			}
+		}
+		if len(r.Waits) == 0 && len(d.Tool)+len(d.Reasoning) > 0 {
+			t.Errorf("%s: text waits for nothing", format)
+		}
+	}
+}
