@@ -6,6 +6,7 @@
 package regular
 
 import (
+	"encoding/binary"
 	"fmt"
 	"regexp/syntax"
 	"slices"
@@ -175,21 +176,53 @@ func (a *Automaton) Step(state int, r rune) int {
 
 // Not is the automaton of all other texts.
 func (a *Automaton) Not() (*Automaton, error) {
-	return combine(a, nil, func(one, _ bool) bool { return !one })
+	return combined(operation{a, nil, '!'}, func(one, _ bool) bool { return !one })
 }
 
 // And is the automaton of the texts that both accept.
 func (a *Automaton) And(b *Automaton) (*Automaton, error) {
-	return combine(a, b, func(one, two bool) bool { return one && two })
+	return combined(operation{a, b, '&'}, func(one, two bool) bool { return one && two })
 }
 
 // Or is the automaton of the texts that at least one accepts.
 func (a *Automaton) Or(b *Automaton) (*Automaton, error) {
-	return combine(a, b, func(one, two bool) bool { return one || two })
+	return combined(operation{a, b, '|'}, func(one, two bool) bool { return one || two })
 }
 
 // Blanks is the expression of any white space, or none.
 const Blanks = `[\s\v\x{85}\p{Z}]*`
+
+// operation is two automata, by their address, and how they are put together.
+type operation struct {
+	a, b *Automaton
+	by   byte
+}
+
+// results keeps what operations came to, like compiled.
+var results struct {
+	sync.Mutex
+	automata map[operation]*Automaton
+}
+
+func combined(o operation, accept func(one, two bool) bool) (*Automaton, error) {
+	results.Lock()
+	known := results.automata[o]
+	results.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	made, err := combine(o.a, o.b, accept)
+	if err != nil {
+		return nil, err
+	}
+	results.Lock()
+	defer results.Unlock()
+	if results.automata == nil || len(results.automata) >= mostCompiled {
+		results.automata = map[operation]*Automaton{}
+	}
+	results.automata[o] = made
+	return made, nil
+}
 
 // MaxRune is the last character. Halves of surrogate pairs are no characters.
 const MaxRune = unicode.MaxRune
@@ -313,19 +346,19 @@ func (a *Automaton) minimize() *Automaton {
 		}
 	}
 	count := 0
+	var key []byte
 	for {
 		numbers := map[string]int{}
 		next := make([]int, len(a.States))
 		for i := range a.States {
-			var key strings.Builder
-			fmt.Fprint(&key, class[i])
+			key = binary.AppendVarint(key[:0], int64(class[i]))
 			for _, e := range joined(a.States[i].Edges, class) {
-				fmt.Fprintf(&key, " %d-%d>%d", e.First, e.Last, e.To)
+				key = binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(key, int64(e.First)), int64(e.Last)), int64(e.To))
 			}
-			n, ok := numbers[key.String()]
+			n, ok := numbers[string(key)]
 			if !ok {
 				n = len(numbers)
-				numbers[key.String()] = n
+				numbers[string(key)] = n
 			}
 			next[i] = n
 		}

@@ -42,7 +42,9 @@ func (w *walker) parts(a *grammar.Sequence, t target) (header, rest []grammar.Ex
 func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expression, s scene) language.Node {
 	body := rest[:1]
 	closing := w.closers(rest[1:])
-	var options []language.Node
+	// Several headers may lead to the same body.
+	var bodies []language.Node
+	heads := map[language.Node][]language.Node{}
 	for _, values := range w.headers(header, body[0], s) {
 		inner := s
 		for name, value := range values {
@@ -56,7 +58,15 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 		for _, item := range header {
 			out = append(out, w.header(item, head))
 		}
-		options = append(options, language.Join(append(out, w.item(body[0], inner), closing)...))
+		written := w.item(body[0], inner)
+		if heads[written] == nil {
+			bodies = append(bodies, written)
+		}
+		heads[written] = append(heads[written], language.Join(out...))
+	}
+	var options []language.Node
+	for _, written := range bodies {
+		options = append(options, language.Join(language.Any(heads[written]...), written, closing))
 	}
 	return language.Any(options...)
 }

@@ -127,6 +127,13 @@ func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, nam
 // noteRepeated notes that a format writes the name of a parameter twice: for a name that is not declared no grammar holds
 // that both are the same.
 func (w *walker) noteRepeated() {
+	if w.repeatsKey() {
+		w.Builder.Notes = append(w.Builder.Notes, toolschema.Note{Keyword: "additionalProperties", Reason: "the format writes the name of a parameter twice, and whether they are the same is not held for names that are not declared"})
+	}
+}
+
+// repeatsKey tells whether a parameter is written with its name twice.
+func (w *walker) repeatsKey() bool {
 	count := 0
 	grammar.Walk(w.parameterRule().Body, func(e grammar.Expression) bool {
 		if isCapture("key")(e) {
@@ -134,9 +141,7 @@ func (w *walker) noteRepeated() {
 		}
 		return true
 	})
-	if count > 1 {
-		w.Builder.Notes = append(w.Builder.Notes, toolschema.Note{Keyword: "additionalProperties", Reason: "the format writes the name of a parameter twice, and whether they are the same is not held for names that are not declared"})
-	}
+	return count > 1
 }
 
 // sample is a short text that an automaton accepts.
@@ -152,7 +157,10 @@ func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Nod
 	silent := w.Builder
 	base := parameter{key: key, keys: keys, node: node, read: read}
 	var options []language.Node
-	lines := w.valueLines(rule)
+	if w.lines == nil {
+		w.lines = w.valueLines(rule)
+	}
+	lines := w.lines
 	for _, line := range lines {
 		t := w.tagged(rule, line, &base)
 		for _, value := range silent.Tagged(node, read, t) {
@@ -273,7 +281,7 @@ func (w *walker) kinds(line valueLine, value syntax.Value, typed bool) []string 
 	if value.Raw {
 		return nil
 	}
-	for _, other := range w.valueLines(w.parameterRule()) {
+	for _, other := range w.lines {
 		if slices.Contains(other.types, "true") {
 			return []string{"false"} // the type says whether it is a string
 		}
@@ -356,6 +364,25 @@ func (w *walker) refersToParameter(e grammar.Expression) bool {
 
 // tagged says how the text of a value is read, and where it would end.
 func (w *walker) tagged(rule *grammar.Rule, line valueLine, p *parameter) syntax.Tagged {
+	key := line.codec
+	if line.tested {
+		key += " tested"
+	}
+	if w.repeatsKey() {
+		key += " " + p.key
+		if p.keys != nil {
+			key += " any"
+		}
+	}
+	if t, ok := w.tags[key]; ok {
+		return t
+	}
+	t := w.taggedBy(rule, line, p)
+	w.tags[key] = t
+	return t
+}
+
+func (w *walker) taggedBy(rule *grammar.Rule, line valueLine, p *parameter) syntax.Tagged {
 	t := syntax.Tagged{Entities: line.codec == "xml", JSON: line.codec == "json"}
 	if line.tested || line.codec == "json" && len(line.types) == 0 {
 		t.JSON = line.codec == "json"

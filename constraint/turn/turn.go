@@ -84,7 +84,7 @@ func New(o Options) (n language.Node, err error) {
 			panic(r)
 		}
 	}()
-	w := &walker{Options: o, calls: map[callKey]*language.Rule{}}
+	w := &walker{Options: o, calls: map[callKey]*language.Rule{}, tags: map[string]syntax.Tagged{}}
 	if o.Tool != nil {
 		w.d = o.Tool
 	}
@@ -96,6 +96,9 @@ type walker struct {
 	Options
 	d     *grammar.Definition // whose rules are walked
 	calls map[callKey]*language.Rule
+	// tags and lines keep what is known of the parameter rule.
+	tags  map[string]syntax.Tagged
+	lines []valueLine
 	// first: begin stops at the first marker, even one that means nothing by itself.
 	first bool
 }

@@ -410,7 +410,7 @@ func (w *walker) repeat(e *grammar.Repeat, s scene) language.Node {
 	if s.once && !(s.several && inBlock) || s.target == toReasoning {
 		return one
 	}
-	return language.Join(one, language.Many(language.Join(lines, one)))
+	return &language.Repeat{Inner: language.Join(lines, one), Min: 1, Max: -1}
 }
 
 func (w *walker) list(e *grammar.List, s scene) language.Node {
