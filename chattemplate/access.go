@@ -268,6 +268,12 @@ func leave(r *rendering, _ arguments) (jinja.Value, error) {
 	return jinja.NewString(""), nil
 }
 
+// line notes the line of the template that is about to run.
+func line(r *rendering, a arguments) (jinja.Value, error) {
+	r.line = int(a.values[0].AsInt())
+	return jinja.NewString(""), nil
+}
+
 // down lets through what a loop goes over that goes down into itself, and up what that printed.
 func down(r *rendering, a arguments) (jinja.Value, error) { return a.values[0], r.deeper() }
 

@@ -31,7 +31,9 @@ const (
 // RenderError says why a template rendered nothing for a request. The request is at fault as far as a server can tell.
 type RenderError struct {
 	Template string
-	Reason   Reason
+	// Line is the line of the template, from 1; 0 if it is not known.
+	Line   int
+	Reason Reason
 	// Message is the template's own if Reason is Raised.
 	Message string
 }
@@ -40,7 +42,10 @@ func (e *RenderError) Error() string {
 	if e.Reason == Raised {
 		return e.Message
 	}
-	return fmt.Sprintf("chat template %s: %s", e.Template, e.Message)
+	if e.Line == 0 {
+		return fmt.Sprintf("chat template %s: %s", e.Template, e.Message)
+	}
+	return fmt.Sprintf("chat template %s, line %d: %s", e.Template, e.Line, e.Message)
 }
 
 // RequestError says what is wrong with a request before any template has seen it.

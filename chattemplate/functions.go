@@ -94,6 +94,8 @@ type rendering struct {
 	now     time.Time
 	// steps are the turns of loops and the calls of macros so far, made the bytes of text and items of lists.
 	steps, made, depth int
+	// line is the line that runs, in a rendering that notes it.
+	line int
 	// refused is an error that was found where none could be given.
 	refused error
 	// namespaces are the values made by namespace, the only ones that may be assigned to.

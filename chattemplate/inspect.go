@@ -146,5 +146,5 @@ func (t *Template) Turn(c Chat, message []byte) (prompt, turn string, err error)
 		}
 		return prompt, strings.TrimSuffix(turn, strings.TrimLeftFunc(end, isSpace)), nil
 	}
-	return "", "", &RenderError{t.name, Refused, "the template shows earlier messages otherwise once the message is there"}
+	return "", "", &RenderError{Template: t.name, Reason: Refused, Message: "the template shows earlier messages otherwise once the message is there"}
 }

@@ -56,12 +56,13 @@ func TestErrors(t *testing.T) {
 		message string
 	}{
 		{"{{ raise_exception('No: ' + messages[0].role) }}", Raised, "No: user"},
-		{"{{ 'a' + none }}", Refused, "chat template t: cannot add null to text"},
-		{"{{ messages[0].tools.name }}", Refused, "chat template t: messages[0].tools is undefined"},
-		{"{{ messages.append(1) }}", Refused, "chat template t: append changes a value, which a template may not"},
-		{"{{ ''.__class__ }}", Refused, "chat template t: the attribute __class__ is out of bounds"},
-		{"{% include 'x' %}", Refused, "chat template t: the tag include would load another template, and there is none"},
-		{"{{ nothing() }}", Refused, "chat template t: nothing is not callable: Undefined"},
+		{"{{ 'a' + none }}", Refused, "chat template t, line 1: cannot add null to text"},
+		{"{{ messages[0].tools.name }}", Refused, "chat template t, line 1: messages[0].tools is undefined"},
+		{"{{ messages.append(1) }}", Refused, "chat template t, line 1: append changes a value, which a template may not"},
+		{"{{ ''.__class__ }}", Refused, "chat template t, line 1: the attribute __class__ is out of bounds"},
+		{"{% include 'x' %}", Refused, "chat template t, line 1: the tag include would load another template, and there is none"},
+		{"{% for m in messages %}\n{{ m.role }}\n{% if m.role == 'user' %}\n{{ m.x.y }}{% endif %}\n{% endfor %}", Refused, "chat template t, line 4: m.x is undefined"},
+		{"{{ nothing() }}", Refused, "chat template t, line 1: nothing is not callable: Undefined"},
 	} {
 		template, err := Parse("t", c.source)
 		if err != nil {

@@ -14,7 +14,7 @@ func operatorFunctions() map[string]function {
 		"__floordivide": arithmetic("//"), "__modulo": modulo, "__power": arithmetic("**"), "__concat": concat,
 		"__negative": negative, "__positive": positive, "__compare": compare, "__in": in, "__print": printed,
 		"__present": present, "__attribute": attribute, "__item": item, "__slice": slice, "__constantslice": constantSlice, "__integer": bigInteger,
-		"__each": each, "__pairs": pairs, "__unpack": unpack, "__assign": assign, "__enter": enter, "__leave": leave, "__down": down, "__up": up,
+		"__each": each, "__pairs": pairs, "__unpack": unpack, "__assign": assign, "__enter": enter, "__leave": leave, "__line": line, "__down": down, "__up": up,
 		"__dict": dict, "__made": made,
 		"__refuse": func(_ *rendering, a arguments) (jinja.Value, error) {
 			return jinja.Undefined(), refuse("%s", a.first().AsString())

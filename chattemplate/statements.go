@@ -112,7 +112,11 @@ func (w *writer) part(t *part) error {
 			w.emit(t.text)
 		}
 		return nil
-	case outputPart:
+	}
+	if w.traced {
+		w.emit("{{ " + w.call("__line", strconv.Itoa(t.line)) + " }}")
+	}
+	if t.kind == outputPart {
 		return w.output(p)
 	}
 	name, err := p.name()

@@ -15,9 +15,9 @@ import (
 type Limits struct {
 	// Source bounds the source of a template, in bytes; 1 MiB by default.
 	Source int
-	// Steps bounds the turns of all loops and the calls of macros; a million by default.
+	// Steps bounds the turns of all loops and the calls of macros; ten million by default.
 	Steps int
-	// Output bounds the text and the lists that are made on the way, in bytes; 64 MiB by default, 1 GiB at most. What a
+	// Output bounds the text and the lists that are made on the way, in bytes; 512 MiB by default, 1 GiB at most. What a
 	// loop prints counts with every turn, and every text that is put together counts, so it is several times the length
 	// of the longest prompt.
 	Output int
@@ -31,10 +31,10 @@ func (l Limits) orDefault() Limits {
 		l.Source = 1 << 20
 	}
 	if l.Steps == 0 {
-		l.Steps = 1_000_000
+		l.Steps = 10_000_000
 	}
 	if l.Output == 0 {
-		l.Output = 64 << 20
+		l.Output = 512 << 20
 	}
 	l.Output = min(l.Output, maxOutput)
 	return l
@@ -73,21 +73,14 @@ func Parse(name, source string, options ...Option) (*Template, error) {
 	if len(source) > t.limits.Source {
 		return nil, &SyntaxError{name, 1, fmt.Sprintf("it is longer than %d bytes", t.limits.Source)}
 	}
-	w := newWriter()
-	parts, err := lex(source)
-	if err == nil {
-		err = w.write(parts)
-	}
-	if err == nil {
-		t.compiled, err = jinja.Compile(strings.Join(w.out, ""))
-	}
+	w, err := t.compile(false)
 	if err != nil {
 		if at := (*lineError)(nil); errors.As(err, &at) {
 			return nil, &SyntaxError{name, max(at.line, 1), at.message}
 		}
 		return nil, &SyntaxError{name, 1, err.Error()}
 	}
-	t.functions, t.texts = slices.Sorted(maps.Keys(w.functions)), w.texts
+	t.compiled, t.functions, t.texts = w.compiled, slices.Sorted(maps.Keys(w.functions)), w.texts
 	for name := range w.variables {
 		if !w.assigned[name] && globals[name] == nil && name != "loop" {
 			t.variables = append(t.variables, name)
@@ -97,6 +90,20 @@ func Parse(name, source string, options ...Option) (*Template, error) {
 	t.contentFormat, t.asksForText = w.content.format(), w.content.text
 	t.knowsDeveloper = slices.ContainsFunc(w.texts, func(s string) bool { return strings.Contains(s, "developer") })
 	return t, nil
+}
+
+// compile writes the template for the library. A traced one also notes its lines.
+func (t *Template) compile(traced bool) (*writer, error) {
+	w := newWriter()
+	w.traced = traced
+	parts, err := lex(t.source)
+	if err == nil {
+		err = w.write(parts)
+	}
+	if err == nil {
+		w.compiled, err = jinja.Compile(strings.Join(w.out, ""))
+	}
+	return w, err
 }
 
 // Name is the name the template was read under.
@@ -178,6 +185,7 @@ func expected(what string, found jinja.Value, err error) string {
 	return fmt.Sprintf("expected %s, found %s", what, kind(found))
 }
 
+// render renders variables that are made.
 func (t *Template) render(variables map[string]jinja.Value, request Request) (prompt string, err error) {
 	r := &rendering{limits: t.limits, lenient: t.lenient, now: request.Now}
 	if r.now.IsZero() {
@@ -189,31 +197,54 @@ func (t *Template) render(variables map[string]jinja.Value, request Request) (pr
 			return "", err
 		}
 	}
-	values := make(map[string]jinja.Value, len(variables)+len(t.functions))
-	r.bind(t.functions, values)
+	prompt, err = t.run(r, t.compiled, t.functions, variables)
+	if err == nil && request.ContinueFinalMessage {
+		prompt, err = cutFinalMessage(prompt, tail)
+	}
+	if err == nil {
+		return prompt, nil
+	}
+	known := (*RenderError)(nil)
+	if !errors.As(err, &known) {
+		known = &RenderError{Reason: Refused, Message: err.Error()}
+	}
+	known.Template = t.name
+	if known.Reason == Refused || known.Reason == Failed {
+		known.Line = t.failing(variables, r.now)
+	}
+	return "", known
+}
+
+// run renders once.
+func (t *Template) run(r *rendering, compiled *jinja.Template, functions []string, variables map[string]jinja.Value) (prompt string, err error) {
+	values := make(map[string]jinja.Value, len(variables)+len(functions))
+	r.bind(functions, values)
 	for name, v := range variables {
 		values[identifier(name)] = v
 	}
 	defer func() {
 		if e := recover(); e != nil {
-			prompt, err = "", &RenderError{t.name, Failed, fmt.Sprint(e)}
+			prompt, err = "", &RenderError{Reason: Failed, Message: fmt.Sprint(e)}
 		}
 	}()
-	if prompt, err = t.compiled.RenderValues(values); err == nil {
+	if prompt, err = compiled.RenderValues(values); err == nil {
 		err = r.refused
 	}
-	if err == nil && request.ContinueFinalMessage {
-		prompt, err = cutFinalMessage(prompt, tail)
+	return prompt, err
+}
+
+// failing finds the line at which a rendering fails, by doing it again with an eye on the lines; 0 if it does not fail
+// there again.
+func (t *Template) failing(variables map[string]jinja.Value, now time.Time) int {
+	w, err := t.compile(true)
+	if err != nil {
+		return 0
 	}
-	var known *RenderError
-	switch {
-	case errors.As(err, &known):
-		known.Template = t.name
-		return "", known
-	case err != nil:
-		return "", &RenderError{t.name, Refused, err.Error()}
+	again := &rendering{limits: t.limits, lenient: t.lenient, now: now}
+	if _, err := t.run(again, w.compiled, slices.Sorted(maps.Keys(w.functions)), variables); err == nil {
+		return 0
 	}
-	return prompt, nil
+	return again.line
 }
 
 // finalMark is put behind the message that the model is to go on with, so that the prompt can be cut there.

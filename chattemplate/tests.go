@@ -29,11 +29,11 @@ func testFunctions() map[string]function {
 		"upper":   is(func(v jinja.Value) bool { return isCase(text(v), unicode.IsUpper, unicode.IsLower) }),
 		"lower":   is(func(v jinja.Value) bool { return isCase(text(v), unicode.IsLower, unicode.IsUpper) }),
 		"odd":     parity(1), "even": parity(0),
-		"divisibleby": func(r *rendering, a arguments) (jinja.Value, error) {
+		"divisibleby": ofOther(func(r *rendering, a arguments) (jinja.Value, error) {
 			v, err := arithmetic("%")(r, a)
 			return jinja.NewBool(err == nil && float(v) == 0), err
-		},
-		"in":     in,
+		}),
+		"in":     ofOther(in),
 		"sameas": same,
 		"gt":     comparison(">"), "greaterthan": comparison(">"), "ge": comparison(">="),
 		"lt": comparison("<"), "lessthan": comparison("<"), "le": comparison("<="),
@@ -42,6 +42,16 @@ func testFunctions() map[string]function {
 
 func is(test func(jinja.Value) bool) function {
 	return func(_ *rendering, a arguments) (jinja.Value, error) { return jinja.NewBool(test(a.first())), nil }
+}
+
+// ofOther makes the tests that need an argument.
+func ofOther(test function) function {
+	return func(r *rendering, a arguments) (jinja.Value, error) {
+		if len(a.values) != 2 {
+			return jinja.Undefined(), refuse("a test takes one argument, found %d", len(a.values)-1)
+		}
+		return test(r, a)
+	}
 }
 
 func comparison(operator string) function {

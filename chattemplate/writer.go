@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"github.com/ardanlabs/jinja"
 )
 
 // writer writes a template anew for the library. What means the same there is written as it is; the rest becomes calls
@@ -19,12 +21,16 @@ type writer struct {
 	conditional int
 	// texts are the strings and the text of the template, in order.
 	texts []string
+	// compiled is what the library has read.
+	compiled *jinja.Template
 	// out is what has been written; some of it is filled in late.
 	out []string
 	// blocks are the open tags.
 	blocks []*block
 	// content finds out how the content of messages is read.
 	content contentReader
+	// traced: what is written also notes the line of each tag before it runs.
+	traced bool
 	// temporaries counts the names that the writer itself has made.
 	temporaries int
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bufio"
 	"context"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -232,9 +234,10 @@ func TestRealConstraintsOfOtherKinds(t *testing.T) {
 func TestRealClientLeaves(t *testing.T) {
 	e, url := realEngine(t)
 	idle(t, url)
+	before := predicted(t, url)
 	for range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
-		stream, err := e.Generate(ctx, &Request{Prompt: realPrompt(t, e, "Tell a long story."), MaxTokens: 1500})
+		stream, err := e.Generate(ctx, &Request{Prompt: realPrompt(t, e, "Tell a long story."), MaxTokens: 1500, Sampling: Sampling{IgnoreEOS: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,8 +252,32 @@ func TestRealClientLeaves(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	// 1,500 tokens take minutes; a slot that is free long before has been let go.
 	idle(t, url)
+	if n := predicted(t, url) - before; n > 1000 {
+		t.Errorf("the engine went on to %d tokens of 3,000 after the clients had left", n)
+	}
+}
+
+// predicted is how many tokens the server has generated.
+func predicted(t *testing.T, url string) int {
+	t.Helper()
+	response, err := http.Get(url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), "llamacpp:tokens_predicted_total "); ok {
+			n, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return int(n)
+		}
+	}
+	t.Fatal("the engine does not tell how many tokens it has generated")
+	return 0
 }
 
 func TestRealModels(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -185,10 +186,11 @@ func fits(name, arguments string) error {
 // A client leaves in the middle: the engine's slot is free again, long before the answer would have ended.
 func TestRealClientLeavesServer(t *testing.T) {
 	url, engine := serveReal(t)
+	before := generated(t, engine)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/chat/completions",
-		strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"Tell a long story."}],"max_completion_tokens":1500}`))
+		strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"Tell a long story."}],"max_completion_tokens":1500,"ignore_eos":true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,11 +212,36 @@ func TestRealClientLeavesServer(t *testing.T) {
 	cancel()
 	for range 600 {
 		if busySlots(t, engine) == 0 {
+			if n := generated(t, engine) - before; n > 1000 {
+				t.Errorf("the engine went on to %d tokens of 1,500 after the client had left", n)
+			}
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Error("a slot of the engine is still busy")
+}
+
+// generated is how many tokens the engine has generated.
+func generated(t *testing.T, engine string) int {
+	t.Helper()
+	response, err := http.Get(engine + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), "llamacpp:tokens_predicted_total "); ok {
+			n, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return int(n)
+		}
+	}
+	t.Fatal("the engine does not tell how many tokens it has generated")
+	return 0
 }
 
 func busySlots(t *testing.T, engine string) (busy int) {

@@ -15,7 +15,8 @@ params.model.path = model
 params.model_alias = ["smollm2"]
 params.n_ctx = 4096
 params.n_parallel = 2
-params.cpuparams.n_threads = int(os.environ.get("PARLANCE_ENGINE_THREADS", "2"))
+# Two threads wait for each other whenever anything else runs on the machine, and then are ten times as slow as one.
+params.cpuparams.n_threads = int(os.environ.get("PARLANCE_ENGINE_THREADS", "1"))
 params.hostnames = ["127.0.0.1"]
 params.port = 0
 params.endpoint_slots = True

@@ -10,12 +10,11 @@ import (
 type flags struct{ ignoreCase, multiline, verbose, ascii bool }
 
 type parser struct {
-	e      *Expression
-	text   []rune
-	at     int
-	flags  flags
-	depth  int
-	groups int
+	e     *Expression
+	text  []rune
+	at    int
+	flags flags
+	depth int
 }
 
 // nesting bounds the groups inside groups.

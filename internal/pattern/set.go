@@ -75,8 +75,6 @@ func union(sets ...Set) Set {
 	return setOf(out)
 }
 
-func (s Set) intersect(other Set) Set { return union(s.negate(), other.negate()).negate() }
-
 func (s Set) meets(other Set) bool {
 	for i, j := 0, 0; i < len(s) && j < len(other); {
 		switch {

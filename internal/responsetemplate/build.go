@@ -20,7 +20,7 @@ type builder struct {
 // has everything but the grammar. The error is an *Error.
 func (t *Template) Definition(base *grammar.Definition) (*grammar.Definition, error) {
 	b := &builder{template: t}
-	var regions, first []string
+	var regions, first, again []string
 	for _, name := range served {
 		f := t.fields[name]
 		if f == nil || !f.open.given() {
@@ -36,6 +36,9 @@ func (t *Template) Definition(base *grammar.Definition) (*grammar.Definition, er
 				return nil, err
 			}
 			first = append(first, rule)
+			if anywhere != nil { // a further message, whose anchor is missing
+				again = append(again, rule)
+			}
 		}
 		if anywhere != nil {
 			rule, err := b.region(f, "", anywhere)
@@ -45,7 +48,7 @@ func (t *Template) Definition(base *grammar.Definition) (*grammar.Definition, er
 			regions = append(regions, rule)
 		}
 	}
-	if err := b.output(regions, first); err != nil {
+	if err := b.output(regions, first, again); err != nil {
 		return nil, err
 	}
 	d := *base
@@ -64,8 +67,9 @@ func fail(f *field, format string, arguments ...any) error {
 }
 
 // output is the rule for the whole: text of the implicit field, and regions in any order. Regions whose openers count
-// only at the beginning of a message (first) stand at the beginning of the output or right behind another region.
-func (b *builder) output(regions, first []string) error {
+// only at the beginning of the text (first) stand at the beginning of the output; those of them that have another opener
+// for further messages (again) right behind a region too.
+func (b *builder) output(regions, first, again []string) error {
 	text, closer := "content", (*field)(nil)
 	for _, name := range served {
 		if f := b.template.fields[name]; f != nil && !f.open.given() {
@@ -77,15 +81,23 @@ func (b *builder) output(regions, first []string) error {
 			}
 		}
 	}
-	begin := func() (items []grammar.Expression) {
-		if len(first) > 0 {
-			items = append(items, &grammar.Repeat{Inner: references(first, nil)})
+	behind := func() (items []grammar.Expression) {
+		if len(again) > 0 {
+			choice := references(again, nil)
+			for _, alternative := range choice.Alternatives {
+				alternative.Items = slices.Insert(alternative.Items, 0, grammar.Expression(&grammar.Blank{}))
+			}
+			items = append(items, &grammar.Repeat{Inner: choice})
 		}
 		return items
 	}
+	var begin []grammar.Expression
+	if len(first) > 0 {
+		begin = append([]grammar.Expression{&grammar.Optional{Inner: references(first, nil)}}, behind()...)
+	}
 	loop := &grammar.Choice{Alternatives: []*grammar.Sequence{{Items: []grammar.Expression{&grammar.Capture{Name: text}}}}}
-	loop.Alternatives = append(loop.Alternatives, references(regions, begin).Alternatives...)
-	b.rule("output", append(begin(), &grammar.Repeat{Inner: loop})...)
+	loop.Alternatives = append(loop.Alternatives, references(regions, behind).Alternatives...)
+	b.rule("output", append(begin, &grammar.Repeat{Inner: loop})...)
 	if closer == nil || !closer.close.given() {
 		return nil
 	}
