@@ -549,3 +549,41 @@ func processorTime(t *testing.T) time.Duration {
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
+
+// TestTraces: spans under the names of the conventions, in the client's trace, and without a word of what was said.
+func TestTraces(t *testing.T) {
+	got := make(chan []byte, 10)
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		got <- data
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
+	defer collector.Close()
+	address, end := run(t, "--replay", says(t, goodCall), "--tool-call-parser", "hermes", "--enable-auto-tool-choice", "--otlp-traces-endpoint", collector.URL+"/v1/traces")
+	request, _ := http.NewRequest("POST", "http://"+address+"/v1/chat/completions", strings.NewReader(hi+`,"temperature":0.5,`+tools+`}`))
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case data := <-got:
+		text := string(data)
+		for _, want := range []string{"chat m", "gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "gen_ai.request.temperature", "gen_ai.usage.output_tokens",
+			"gen_ai.response.finish_reasons", "http.route", "\x0a\xf7\x65\x19\x16\xcd\x43\xdd\x84\x48\xeb\x21\x1c\x80\x31\x9c"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("expected %q in the spans", want)
+			}
+		}
+		if strings.Contains(text, "Paris") {
+			t.Error("what the model wrote is in the spans")
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("no span came")
+	}
+}

@@ -34,6 +34,7 @@ import (
 	"github.com/parlance-llm/parlance/server/prompt"
 	"github.com/parlance-llm/parlance/server/responses"
 	"github.com/parlance-llm/parlance/server/store"
+	"github.com/parlance-llm/parlance/server/tracing"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -50,6 +51,7 @@ type Server struct {
 	keys      [][sha256.Size]byte
 	streams   chan struct{} // nil: no limit
 	draining  atomic.Bool
+	tracer    *tracing.Tracer
 }
 
 // Version is the version that /version and the fingerprint tell.
@@ -83,6 +85,10 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 		Exact:       c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
 		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
 	}
+	if s.tracer, err = tracing.New(c.TracesEndpoint, e.Name()); err != nil {
+		return nil, &config.Error{Class: "ValueError", Message: "--otlp-traces-endpoint: " + err.Error()}
+	}
+	s.generator.Tracer = s.tracer
 	for _, key := range c.APIKeys {
 		s.keys = append(s.keys, sha256.Sum256([]byte(key)))
 	}

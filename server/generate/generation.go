@@ -31,6 +31,8 @@ type Generation struct {
 	failed  error
 	usages  []Usage
 	began   bool
+	ended   []Finish
+	end     func([]Finish, Usage, error) // ends the span
 	started time.Time
 
 	constraint Constraint
@@ -101,6 +103,7 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 		}
 		g.usages[r.step.Choice] = r.step.Usage
 		if r.step.Finish != nil {
+			g.ended = append(g.ended, *r.step.Finish)
 			g.left--
 		}
 		return r.step, nil
@@ -124,6 +127,10 @@ func (g *Generation) Usage() (sum Usage) {
 func (g *Generation) Close() {
 	g.cancel()
 	g.done.Wait()
+	if g.end != nil {
+		g.end(g.ended, g.Usage(), g.failed)
+		g.end = nil
+	}
 }
 
 // Answers reads the whole answer: one a choice, in their order.

@@ -26,7 +26,9 @@ type Generator struct {
 	Exact, Validated, KnownToolsOnly bool
 	// Observer hears what happens; nil is nobody.
 	Observer Observer
-	Logger   *slog.Logger
+	// Tracer makes a span of every generation; nil is none.
+	Tracer Tracer
+	Logger *slog.Logger
 }
 
 // Renderer makes the prompt of a request. For an engine that takes only conversations it gives the conversation.
@@ -58,6 +60,13 @@ type Guard interface {
 	Write(text string) bool
 	// Whole tells whether it does.
 	Whole() bool
+}
+
+// Tracer makes spans.
+type Tracer interface {
+	// Generation begins the span of a generation and gives what ends it: with the choices that ended, the tokens, and the
+	// error, if there was one.
+	Generation(ctx context.Context, r *Request) (context.Context, func([]Finish, Usage, error))
 }
 
 // Observer hears what happens, for metrics and logs. Its methods are called by many goroutines.
@@ -100,7 +109,20 @@ func (g *Generator) check(r *Request) error {
 }
 
 // Start checks a request, renders it and sends it to the engine. The Generation must be closed.
-func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) {
+func (g *Generator) Start(ctx context.Context, r *Request) (generation *Generation, err error) {
+	end := func([]Finish, Usage, error) {}
+	if g.Tracer != nil {
+		ctx, end = g.Tracer.Generation(ctx, r)
+	}
+	if generation, err = g.start(ctx, r); err != nil {
+		end(nil, Usage{}, err)
+		return nil, err
+	}
+	generation.end = end
+	return generation, nil
+}
+
+func (g *Generator) start(ctx context.Context, r *Request) (*Generation, error) {
 	if err := g.check(r); err != nil {
 		return nil, err
 	}
