@@ -216,6 +216,9 @@ func (c *choice) generate(request *engine.Request) error {
 
 func (g *Generation) newSorter() *sorter {
 	s := newSorter(g.request, g.reading)
+	if g.request.Model.bound() && g.generator.Engine.Capabilities().TokenIDs {
+		s.byTokens(g.reading)
+	}
 	s.flagged = g.flag
 	var start parlance.PromptState
 	if parser := g.request.Model.Parser; parser != nil {
@@ -295,7 +298,11 @@ func (c *choice) take(p engine.Piece) Step {
 		}
 	}
 	c.watch(text, finish)
-	step.Deltas = c.sorter.write(text)
+	if c.sorter.aligner != nil {
+		step.Deltas = c.sorter.writeTokens(text, p.Tokens)
+	} else {
+		step.Deltas = c.sorter.write(text)
+	}
 	if finish.Reason != "" {
 		step.Deltas = append(step.Deltas, c.sorter.finish(&finish)...)
 		step.Finish = &finish

@@ -209,6 +209,7 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 		e.SkipSpecialTokens = r.SkipSpecial == nil || *r.SkipSpecial
 		return e
 	}
+	e.TokenIDs = e.TokenIDs || r.Model.bound() && can.TokenIDs
 	// The parser needs the markers, whatever the request says of special tokens (W44).
 	for _, format := range r.Model.Formats() {
 		e.PreservedTokens = append(e.PreservedTokens, format.Tokens...)
