@@ -35,6 +35,7 @@ import (
 	"github.com/parlance-llm/parlance/server/responses"
 	"github.com/parlance-llm/parlance/server/store"
 	"github.com/parlance-llm/parlance/server/tracing"
+	"github.com/parlance-llm/parlance/templates"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -73,6 +74,7 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	}
 	renderer, err := prompt.New(prompt.Options{
 		Engine: e, Template: c.ChatTemplate, Folder: c.Folder(), ContentFormat: c.ChatTemplateContent, Lenient: c.LenientTemplate, Logger: logger,
+		Named: templates.Source,
 	})
 	if err != nil {
 		return nil, &config.Error{Class: "VLLMValidationError", Message: err.Error()}
@@ -83,6 +85,7 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 		Engine: e, Renderer: renderer,
 		Constrainer: constrain.Constrainer{Level: constraint.Level(c.ToolStrictLevel), Unenforced: !c.EnforceStrict},
 		Exact:       c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
+		LogRequests: c.LogRequests, LogOutputs: c.LogOutputs,
 		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
 	}
 	if s.tracer, err = tracing.New(c.TracesEndpoint, e.Name()); err != nil {

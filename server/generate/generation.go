@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type Generation struct {
 	ended   []Finish
 	end     func([]Finish, Usage, error) // ends the span
 	started time.Time
+	first   time.Time
 
 	constraint Constraint
 	mutex      sync.Mutex
@@ -98,7 +100,7 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 			return Step{}, g.failed
 		}
 		if !g.began {
-			g.began = true
+			g.began, g.first = true, time.Now()
 			g.observe(func(o Observer) { o.Began(g.request, time.Since(g.started)) })
 		}
 		g.usages[r.step.Choice] = r.step.Usage
@@ -114,6 +116,9 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 		return Step{}, g.failed
 	}
 }
+
+// Times are when the answer was asked for, and when its first piece came; the latter is zero before that.
+func (g *Generation) Times() (started, first time.Time) { return g.started, g.first }
 
 // Usage counts the tokens of all choices so far.
 func (g *Generation) Usage() (sum Usage) {
@@ -270,7 +275,8 @@ type choice struct {
 	sorter     *sorter
 	stops      *stops.Matcher // nil: the engine looks for the stop strings
 	counter    counter
-	guard      Guard // nil: nothing is guarded
+	guard      Guard           // nil: nothing is guarded
+	written    strings.Builder // what the log is told
 }
 
 // take makes a step of a piece.
@@ -298,6 +304,11 @@ func (c *choice) take(p engine.Piece) Step {
 		}
 	}
 	c.watch(text, finish)
+	if g.generator.LogOutputs {
+		if c.written.WriteString(text); finish.Reason != "" {
+			g.generator.logger(g.request).Info("written", "choice", c.number, "text", c.written.String(), "finish_reason", finish.Reason)
+		}
+	}
 	if c.sorter.aligner != nil {
 		step.Deltas = c.sorter.writeTokens(text, p.Tokens)
 	} else {

@@ -29,6 +29,8 @@ type Generator struct {
 	// Tracer makes a span of every generation; nil is none.
 	Tracer Tracer
 	Logger *slog.Logger
+	// LogRequests logs what requests say, LogOutputs what models write.
+	LogRequests, LogOutputs bool
 }
 
 // Renderer makes the prompt of a request. For an engine that takes only conversations it gives the conversation.
@@ -122,6 +124,14 @@ func (g *Generator) Start(ctx context.Context, r *Request) (generation *Generati
 	return generation, nil
 }
 
+// logger is the log with the request's id.
+func (g *Generator) logger(r *Request) *slog.Logger {
+	if g.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return g.Logger.With("request_id", r.ID, "model", r.Model.Name)
+}
+
 func (g *Generator) start(ctx context.Context, r *Request) (*Generation, error) {
 	if err := g.check(r); err != nil {
 		return nil, err
@@ -146,6 +156,10 @@ func (g *Generator) start(ctx context.Context, r *Request) (*Generation, error) 
 		return nil, FromEngine(err)
 	}
 	request.Constraint = constraint.Engine
+	if g.LogRequests {
+		g.logger(r).Info("asked", "messages", len(r.Messages), "prompt", prompt.Text, "tools", len(r.Tools), "tool_choice", r.ToolChoice.Mode,
+			"max_tokens", r.MaxTokens, "n", r.N, "stream", r.Stream, "constrained", constraint.Engine != nil)
+	}
 	generation := newGeneration(ctx, g, r, reading, request)
 	generation.constraint = constraint
 	if generation.notes = constraint.Notes; len(constraint.Notes) > 0 {
