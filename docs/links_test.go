@@ -84,3 +84,30 @@ func TestLinks(t *testing.T) {
 		t.Error("no links were found")
 	}
 }
+
+// mention is how the code speaks of a page.
+var mention = regexp.MustCompile(`docs/[a-z/_-]+\.md`)
+
+// TestMentions holds that the pages that comments of the code speak of are there.
+func TestMentions(t *testing.T) {
+	root := os.DirFS("..")
+	mentions := 0
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) != ".go" {
+			return err
+		}
+		for _, mention := range mention.FindAllString(repository(t, name), -1) {
+			mentions++
+			if _, err := fs.Stat(root, mention); err != nil {
+				t.Errorf("%s speaks of %s, which does not exist", name, mention)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mentions == 0 {
+		t.Error("no page is spoken of")
+	}
+}

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// RecordedModel is a file of recordings: a model, and what it answered. docs/engines.md describes the format.
+// RecordedModel is a file of recordings: a model, and what it answered. docs/in-front-of-an-engine.md describes the format.
 type RecordedModel struct {
 	// Model is the name that requests call it by.
 	Model string `json:"model"`
