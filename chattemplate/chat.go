@@ -38,6 +38,9 @@ type Chat struct {
 	ContentFormat ContentFormat
 	// ShortToolCallIDs cuts ids of calls to their last nine characters, which is all that templates of Mistral take.
 	ShortToolCallIDs bool
+	// TrustTemplate lets chat_template stand among the Kwargs, where it is refused otherwise. It does not change the template
+	// that renders: see KwargsTemplate.
+	TrustTemplate bool
 	// Tokens and Now are those of Request.
 	Tokens map[string]string
 	Now    time.Time
@@ -100,7 +103,7 @@ func (c *Chat) kwargs() (map[string]jinja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := given["chat_template"]; ok && !v.IsNone() {
+	if v, ok := given["chat_template"]; ok && !v.IsNone() && !c.TrustTemplate {
 		return nil, &RequestError{"chat_template_kwargs.chat_template", "a request may not bring its own chat template here"}
 	}
 	out := maps.Clone(defaults)
@@ -119,6 +122,23 @@ func (c *Chat) kwargs() (map[string]jinja.Value, error) {
 		}
 	}
 	return out, nil
+}
+
+// KwargsTemplate gives the source of the chat template that a request brings among its chat_template_kwargs, "" if it
+// brings none. Whether it may is for the server to say.
+func KwargsTemplate(kwargs []byte) (string, error) {
+	given, err := object("chat_template_kwargs", kwargs)
+	if err != nil {
+		return "", err
+	}
+	source := given["chat_template"]
+	if source.IsUndefined() || source.IsNone() {
+		return "", nil
+	}
+	if !source.IsString() {
+		return "", &RequestError{"chat_template_kwargs.chat_template", "expected a text, found " + kind(source)}
+	}
+	return source.AsString(), nil
 }
 
 // object reads the members of an object, or nothing.

@@ -109,6 +109,30 @@ func TestRequestErrors(t *testing.T) {
 	}
 }
 
+func TestKwargsTemplate(t *testing.T) {
+	kwargs := []byte(`{"chat_template": "{{ a }}", "a": 1}`)
+	source, err := KwargsTemplate(kwargs)
+	if err != nil || source != "{{ a }}" {
+		t.Fatalf("expected the template, found %q, %v", source, err)
+	}
+	template, err := Parse("of the request", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := template.RenderChat(Chat{Messages: []byte("[]"), Kwargs: kwargs, TrustTemplate: true})
+	if err != nil || got.Prompt != "1" {
+		t.Errorf("expected 1, found %q, %v", got.Prompt, err)
+	}
+	for _, none := range []string{"", "{}", `{"chat_template": null}`} {
+		if source, err := KwargsTemplate([]byte(none)); source != "" || err != nil {
+			t.Errorf("%s: expected no template, found %q, %v", none, source, err)
+		}
+	}
+	if _, err := KwargsTemplate([]byte(`{"chat_template": 3}`)); err == nil {
+		t.Error("expected that a number is refused")
+	}
+}
+
 func TestKwargs(t *testing.T) {
 	template, err := Parse("test", `{{ a }} {{ b }} {{ reasoning_effort }} {{ enable_thinking }} {{ add_generation_prompt }}`)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 type Limits struct {
 	// Source bounds the source of a template, in bytes; 1 MiB by default.
 	Source int
-	// Steps bounds the turns of all loops and the calls of macros; a million by default.
+	// Steps bounds the turns of all loops and the calls of macros; ten million by default.
 	Steps int
-	// Output bounds the text and the lists that are made on the way, in bytes; 64 MiB by default, 1 GiB at most. What a
+	// Output bounds the text and the lists that are made on the way, in bytes; 512 MiB by default, 1 GiB at most. What a
 	// loop prints counts with every turn, and every text that is put together counts, so it is several times the length
 	// of the longest prompt.
 	Output int
@@ -31,10 +31,10 @@ func (l Limits) orDefault() Limits {
 		l.Source = 1 << 20
 	}
 	if l.Steps == 0 {
-		l.Steps = 1_000_000
+		l.Steps = 10_000_000
 	}
 	if l.Output == 0 {
-		l.Output = 64 << 20
+		l.Output = 512 << 20
 	}
 	l.Output = min(l.Output, maxOutput)
 	return l

@@ -184,7 +184,7 @@ type sglangDecoder struct {
 	request *Request
 	stops   *stops.Matcher
 	prompt  []int
-	text    string // all of it so far, as the engine has sent it
+	text    string // all of it so far, as the engine has sent it; not kept if it sends only what is new
 	tokens  int
 	over    bool
 }
@@ -224,8 +224,8 @@ func (s *sglangDecoder) decode(data []byte) (Piece, bool, error) {
 			return Piece{}, false, errors.New("the text so far has changed")
 		}
 		logprobs, top = behind(logprobs, s.tokens), behind(top, s.tokens)
-	} else {
-		s.text += text
+	} else if s.tokens == 0 {
+		s.text = text
 	}
 	if s.tokens == 0 && s.request.PromptTokenIDs {
 		piece.PromptTokens = s.prompt

@@ -71,7 +71,7 @@ type TokenLogprob struct {
 	// ID is its number, -1 where the engine does not tell.
 	ID int `json:"id"`
 	// Bytes are what it stands for, where the engine tells; it need not be valid UTF-8.
-	Bytes   []byte         `json:"bytes,omitzero,format:array"`
+	Bytes   []byte         `json:"bytes,omitzero"`
 	Logprob float64        `json:"logprob"`
 	Top     []TokenLogprob `json:"top,omitzero"`
 }

@@ -206,11 +206,16 @@ func (w *writer) fits(e *grammar.Capture, text string, quoted bool) bool {
 		return true
 	}
 	class, count := &grammar.WordClass, 0
+	codec, ok := e.Shape.(*grammar.Codec)
+	upTo := ok && codec.Kind == "text" || e.Shape == nil && (e.Name == "key" || e.Name == "type")
 	switch shape := e.Shape.(type) {
 	case *grammar.Run:
+		if shape.Automaton != nil {
+			return shape.Automaton.Matches(text) || w.fail(reason, text, "expected a name that the format's pattern allows")
+		}
 		class, count = &shape.Class, shape.Count
-	case nil:
-		if e.Name == "key" || e.Name == "type" {
+	default:
+		if upTo {
 			w.key = len(w.out) - len(text)
 			if w.makesMarker(w.key, text) {
 				return w.fail(reason, text, "expected a name that makes no other marker of the one before it")
@@ -349,7 +354,7 @@ func (w *writer) arguments(h *half, e *grammar.Capture) bool {
 			return false
 		}
 	default:
-		return false
+		return w.fail(ReasonTemplate, item.call.Arguments, "expected arguments in a syntax that can be written back, and the template reads them by its own rules")
 	}
 	w.piece(pieceArgument, start)
 	w.argued = true

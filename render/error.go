@@ -25,6 +25,8 @@ const (
 	ReasonOrder Reason = "order"
 	// ReasonSpace: white space inside the message would be taken for markup.
 	ReasonSpace Reason = "white space"
+	// ReasonTemplate: the response template reads arguments in a way that cannot be turned round.
+	ReasonTemplate Reason = "template"
 	// ReasonThought: no reasoning can be written here: no reasoning half is chosen, thinking is off, or the thought is over.
 	ReasonThought Reason = "thought"
 	// ReasonType: a value would be read as one of another type, because the format does not write types and the tool's

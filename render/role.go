@@ -94,6 +94,9 @@ func (w *writer) closed() bool {
 	}
 	value, closer := string(w.out[w.value:w.closing]), string(w.out[w.closing:w.closers])
 	parts := strings.FieldsFunc(closer, func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) })
+	if len(parts) == 0 {
+		parts = []string{closer} // the end of a line
+	}
 	all := value + closer
 	for from := 0; ; {
 		k := strings.Index(all[from:], parts[0])

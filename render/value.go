@@ -20,15 +20,18 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 		return false
 	}
 	open := &w.members[w.member]
+	s := w.schema.Property(open.key)
 	text, isString := w.valueText(), open.raw[0] == '"'
 	silent, xml := schema.SilentString, false
 	if codec, ok := e.Shape.(*grammar.Codec); ok {
 		xml = codec.Kind == "xml"
 		if codec.Kind == "json" {
-			silent, text, isString = schema.SilentJSON, string(open.raw), false
+			silent = schema.SilentJSON
+			if !isString || sameRead(string(open.raw), open.raw, s, silent) {
+				text, isString = string(open.raw), false
+			} // else the schema wants the text as it stands
 		}
 	}
-	s := w.schema.Property(open.key)
 	if e.Shape == nil && !isString && w.lookup("type") != nil {
 		return false // where types are written, what is no string is written as JSON
 	}

@@ -57,7 +57,6 @@ type state struct {
 	value   int // where a value begins whose closer has not been written, or -1
 	closing int // where its closer begins, or -1
 	closers int // where the closer's literals end, as far as they follow each other
-	layout  string
 }
 
 // binding is a capture that has been written.
@@ -251,11 +250,30 @@ func (w *writer) sequence(h *half, items []grammar.Expression) bool {
 				continue
 			}
 		}
-		if !w.write(h, item) {
+		if !w.write(h, item) || isValue(item) && w.losesBlanks(items, k) {
 			return w.undo(m)
 		}
 	}
 	return true
+}
+
+// losesBlanks tells whether a value has white space at an end where the format passes it over.
+func (w *writer) losesBlanks(items []grammar.Expression, k int) bool {
+	text := w.valueText()
+	if text == "" {
+		return false
+	}
+	blank := func(k int) bool {
+		if k < 0 || k >= len(items) {
+			return false
+		}
+		_, ok := items[k].(*grammar.Blank)
+		return ok
+	}
+	if blank(k-1) && isSpace(text[0]) || blank(k+1) && isSpace(text[len(text)-1]) {
+		return !w.fail(ReasonSpace, text, "expected text without white space at its ends")
+	}
+	return false
 }
 
 // layoutLiteral gives the white space that may stand, or not, beside a value, and whether it is written always.

@@ -32,6 +32,7 @@ const rankStray = 1000
 type item struct {
 	place
 	blank bool // white space may stand before it
+	own   bool // and not only behind what was looked for
 	look  bool // reached by looking ahead
 	push  int  // the step a nested parameter returns to, or -1
 	echo  Do
@@ -164,6 +165,7 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 		if ahead == nil {
 			state.place = p
 			w.items = append(w.items, state)
+			state.own = true
 		}
 		state.blank = true
 		next(state, ahead)

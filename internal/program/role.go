@@ -45,7 +45,7 @@ func (g *graph) markOpening(at int, seen map[int]bool) {
 
 func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
 	role := rule.Role()
-	if role == grammar.Call && g.needsBlock(rule, c) {
+	if (role == grammar.Call || role == grammar.Block) && g.needsOuter(rule, c) {
 		return fragment{}, false
 	}
 	in, exit := g.nothing(c.region), g.nothing(c.region)
@@ -82,19 +82,23 @@ func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
 	return fragment{in, exit}, true
 }
 
-// needsBlock tells whether a call outside a block does not count because the block's opener is a token and its own is
-// not: ordinary text could forge it (ruling 22).
-func (g *graph) needsBlock(rule *grammar.Rule, c context) bool {
+// needsOuter tells whether a call outside a block, or a block outside a message, does not count because the outer one
+// begins with a token and it itself does not: ordinary text could forge it (ruling 22).
+func (g *graph) needsOuter(rule *grammar.Rule, c context) bool {
 	d := c.half.definition
-	if g.token == nil || g.inside(c.region, grammar.Block) || g.token(opener(rule, d)) {
+	outer := grammar.Block
+	if rule.Role() == grammar.Block {
+		outer = grammar.Message
+	}
+	if g.token == nil || g.inside(c.region, outer) || g.token(opener(rule, d)) {
 		return false
 	}
-	for _, block := range d.Rules {
-		if block.Role() != grammar.Block || !g.token(opener(block, d)) {
+	for _, other := range d.Rules {
+		if other.Role() != outer || !g.token(opener(other, d)) {
 			continue
 		}
 		holds := false
-		walk(block, d, func(e grammar.Expression) bool {
+		walk(other, d, func(e grammar.Expression) bool {
 			reference, ok := e.(*grammar.Reference)
 			holds = holds || ok && reference.Name == rule.Name
 			return true

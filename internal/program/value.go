@@ -62,7 +62,7 @@ func (c *compiler) ownClosers(set *edgeSet, step int, spec *ValueSpec, h head) {
 		}
 		for _, src := range own.sources[literal] {
 			set.add(literal, src)
-			spec.TrimAfter = spec.TrimAfter || src.blank
+			spec.TrimAfter = spec.TrimAfter || src.own
 		}
 	}
 }

@@ -29,7 +29,7 @@ type Trip struct {
 // Trips are all formats, each under the first names of its halves, by their names.
 func Trips() (trips []Trip, err error) {
 	for _, f := range parlance.Formats() {
-		if f.ResponseTemplate { // only a chat template renders what a response template reads
+		if f.ResponseTemplate { // its grammar comes with a checkpoint
 			continue
 		}
 		t, err := NewTrip(f.Name, first(f.ToolNames), first(f.ReasoningNames))

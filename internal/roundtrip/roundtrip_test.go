@@ -65,3 +65,33 @@ func TestGeneratedMessages(t *testing.T) {
 		})
 	}
 }
+
+// TestMixedHalves is the same for halves of different formats, put together.
+func TestMixedHalves(t *testing.T) {
+	g := NewGenerator(3, nil)
+	random := rand.New(rand.NewPCG(4, 4))
+	n := messages() / 25
+	for _, reasoning := range []string{"deepseek_r1", "qwen3", "granite", "hunyuan_a13b", "minicpmv", "kimi_k3", "gemma4", "nemotron_v3"} {
+		for _, tool := range parlance.ToolNames() {
+			trip, err := NewTrip(tool, tool, reasoning)
+			if err != nil {
+				continue // halves that cannot be put together
+			}
+			exceptions := map[string]int{}
+			for k := range n {
+				m := g.Message(&trip)
+				if k%3 == 0 {
+					g.Segments(m)
+				}
+				exception, err := trip.Check(m, g.Tools, 2, random)
+				if err != nil {
+					t.Errorf("%s with %s: %v", tool, reasoning, err)
+				}
+				if exception != nil {
+					exceptions[string(exception.Reason)]++
+				}
+			}
+			t.Logf("%s with %s: %v", tool, reasoning, exceptions)
+		}
+	}
+}

@@ -76,7 +76,8 @@ type Error struct {
 	Message string
 	// Param is the field at fault, dotted, or "".
 	Param string
-	// Cause is for the log, and is never shown.
+	// Cause is for the log, and is never shown. The error does not unwrap to it: an engine's broken connection is no end
+	// of ours.
 	Cause error
 	// RetryAfter is how long the client is asked to wait; 0 asks nothing.
 	RetryAfter time.Duration
@@ -100,8 +101,6 @@ func Invalidf(param, format string, arguments ...any) *Error {
 func Wrap(kind Kind, err error) *Error { return &Error{Kind: kind, Message: err.Error(), Cause: err} }
 
 func (e *Error) Error() string { return e.Message }
-
-func (e *Error) Unwrap() error { return e.Cause }
 
 // Status is the HTTP status.
 func (e *Error) Status() int { return kinds[e.Kind].status }

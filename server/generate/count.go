@@ -41,7 +41,7 @@ const bytesPerToken = 4
 func (c *counter) usage(s *sorter) (u Usage) {
 	switch {
 	case c.told != nil:
-		u = Usage{Prompt: c.told.PromptTokens, Completion: max(c.told.CompletionTokens, c.tokens), Cached: c.told.CachedTokens}
+		u = Usage{Prompt: c.told.PromptTokens, Completion: max(c.told.CompletionTokens, c.tokens), Cached: c.told.CachedTokens, Estimated: c.told.Estimated}
 	case c.tokens > 0:
 		u.Completion = c.tokens
 	default:

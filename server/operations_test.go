@@ -1,0 +1,551 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parlance-llm/parlance/server"
+)
+
+const hi = `{"messages":[{"role":"user","content":"Hi"}]`
+
+// run runs a server as serve does, and gives its address and what ends it.
+func run(t *testing.T, arguments ...string) (address string, end func() error) {
+	t.Helper()
+	c, err := configure(t, nil, append(arguments, "--host", "127.0.0.1", "--port", "0")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	opened, done := make(chan string, 1), make(chan error, 1)
+	go func() { done <- s.Run(ctx, func(address string) { opened <- address }) }()
+	end = sync.OnceValue(func() error { stop(); return <-done })
+	t.Cleanup(func() { end() })
+	select {
+	case address = <-opened:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	return address, end
+}
+
+// slow is a folder with an answer whose last piece is long in coming.
+func slow(t *testing.T, wait time.Duration) string {
+	return recorded(t, map[string]any{"pieces": []any{"first", map[string]any{"text": " last", "wait_ms": wait.Milliseconds()}}})
+}
+
+// open begins a stream and gives its lines.
+func open(t *testing.T, ctx context.Context, url string) (*http.Response, *bufio.Reader) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/chat/completions", strings.NewReader(hi+`,"stream":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, bufio.NewReader(response.Body)
+}
+
+// until reads lines up to one that contains a text.
+func until(t *testing.T, lines *bufio.Reader, text string) string {
+	t.Helper()
+	for {
+		line, err := lines.ReadString('\n')
+		if strings.Contains(line, text) {
+			return line
+		}
+		if err != nil {
+			t.Fatalf("expected a line with %q: %v", text, err)
+		}
+	}
+}
+
+func TestDrainLetsAnswersEnd(t *testing.T) {
+	address, end := run(t, "--replay", slow(t, 500*time.Millisecond))
+	response, lines := open(t, t.Context(), "http://"+address)
+	defer response.Body.Close()
+	until(t, lines, "first")
+	ended := make(chan error, 1)
+	go func() { ended <- end() }()
+	until(t, lines, " last")
+	until(t, lines, "[DONE]")
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := net.DialTimeout("tcp", address, time.Second); err == nil {
+		t.Error("the port is still open")
+	}
+}
+
+func TestDrainEndsWhatTakesTooLong(t *testing.T) {
+	address, end := run(t, "--replay", slow(t, time.Hour), "--drain-timeout", "100ms")
+	response, lines := open(t, t.Context(), "http://"+address)
+	defer response.Body.Close()
+	until(t, lines, "first")
+	ended := make(chan error, 1)
+	go func() { ended <- end() }()
+	until(t, lines, "shutting down")
+	until(t, lines, "[DONE]")
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCancellation: when the client leaves, the engine's work ends, and nothing of the answer stays.
+func TestCancellation(t *testing.T) {
+	left := make(chan struct{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"data":[{"id":"up"}]}`) })
+	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, `data: {"choices":[{"index":0,"text":"first"}]}`+"\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(left)
+	})
+	web := httptest.NewServer(mux)
+	defer web.Close()
+	url := serve(t, "--engine", "openai-completions", "--engine-url", web.URL, "--chat-template", "{{ messages[0].content }}")
+	before := runtime.NumGoroutine()
+	ctx, leave := context.WithCancel(t.Context())
+	response, lines := open(t, ctx, url)
+	until(t, lines, "first")
+	leave()
+	response.Body.Close()
+	select {
+	case <-left:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the engine was not told")
+	}
+	settled(t, before)
+}
+
+// settled waits until no more goroutines run than before.
+func settled(t *testing.T, before int) {
+	t.Helper()
+	http.DefaultClient.CloseIdleConnections()
+	for range 200 {
+		if runtime.NumGoroutine() <= before+4 { // connections that are kept have two each
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	stacks := make([]byte, 1<<16)
+	t.Errorf("%d goroutines before, %d after:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
+}
+
+// TestFaults: whatever the engine does, the client gets a well-formed end or an error, and nothing hangs.
+func TestFaults(t *testing.T) {
+	chunk := func(text string) string { return `data: {"choices":[{"index":0,"text":"` + text + `"}]}` + "\n\n" }
+	for name, test := range map[string]struct {
+		engine func(w http.ResponseWriter)
+		status int
+		stream string // in the stream's answer
+	}{
+		"dies before it begins": {func(w http.ResponseWriter) { panic(http.ErrAbortHandler) }, 502, ""},
+		"dies in the middle": {func(w http.ResponseWriter) {
+			io.WriteString(w, chunk("first"))
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}, 502, `"type":"BadGatewayError"`},
+		"closes without an end": {func(w http.ResponseWriter) { io.WriteString(w, chunk("first")) }, 502, `"type":"BadGatewayError"`},
+		"sends garbage":         {func(w http.ResponseWriter) { io.WriteString(w, "data: {nonsense\n\n") }, 502, ""},
+		"fails":                 {func(w http.ResponseWriter) { w.WriteHeader(500) }, 500, ""},
+		"fails in the middle": {func(w http.ResponseWriter) {
+			io.WriteString(w, chunk("first")+`data: {"error":{"message":"secret stack","code":500}}`+"\n\n")
+		}, 500, `"type":"InternalServerError"`},
+		"is full":     {func(w http.ResponseWriter) { w.WriteHeader(503) }, 503, ""},
+		"has no such": {func(w http.ResponseWriter) { w.WriteHeader(401) }, 502, ""},
+	} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"data":[{"id":"up"}]}`) })
+		mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			test.engine(w)
+		})
+		web := httptest.NewUnstartedServer(mux)
+		web.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+		web.Start()
+		url := serve(t, "--engine", "openai-completions", "--engine-url", web.URL, "--chat-template", "{{ messages[0].content }}", "--engine-retries", "0")
+		status, data := post(t, url+"/v1/chat/completions", hi+"}")
+		if status != test.status || !strings.Contains(string(data), `"error"`) || strings.Contains(string(data), "secret") || strings.Contains(string(data), web.URL) {
+			t.Errorf("%s: expected status %d and an error that tells nothing of the inside, found %d: %s", name, test.status, status, data)
+		}
+		status, data = post(t, url+"/v1/chat/completions", hi+`,"stream":true}`)
+		if test.stream == "" {
+			if status != test.status {
+				t.Errorf("%s, streamed: expected status %d, found %d: %s", name, test.status, status, data)
+			}
+		} else if chunks := events(t, data); status != 200 || len(chunks) < 2 || chunks[len(chunks)-1] != "[DONE]" || !strings.Contains(chunks[len(chunks)-2], test.stream) || strings.Contains(string(data), "secret") {
+			t.Errorf("%s, streamed: expected %s and an end mark, found %d: %s", name, test.stream, status, data)
+		}
+		web.Close()
+	}
+}
+
+// TestStalls: an engine that stops talking is given up.
+func TestStalls(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"data":[{"id":"up"}]}`) })
+		mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body) // else it does not hear of the client's leaving
+			w.Header().Set("Content-Type", "text/event-stream")
+			if !first {
+				io.WriteString(w, `data: {"choices":[{"index":0,"text":"first"}]}`+"\n\n")
+				w.(http.Flusher).Flush()
+			}
+			<-r.Context().Done()
+		})
+		web := httptest.NewServer(mux)
+		url := serve(t, "--engine", "openai-completions", "--engine-url", web.URL, "--chat-template", "{{ messages[0].content }}",
+			"--engine-first-timeout", "200ms", "--engine-timeout", "200ms", "--engine-retries", "0")
+		status, data := post(t, url+"/v1/chat/completions", hi+`,"stream":true}`)
+		if first && status != http.StatusGatewayTimeout || !first && !strings.Contains(string(data), `"type":"GatewayTimeoutError"`) {
+			t.Errorf("first %v: expected a time-out, found %d: %s", first, status, data)
+		}
+		web.Close()
+	}
+}
+
+func TestKeepAlive(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"data":[{"id":"up"}]}`) })
+	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(300 * time.Millisecond)
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, `data: {"choices":[{"index":0,"text":"late","finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	})
+	web := httptest.NewServer(mux)
+	defer web.Close()
+	url := serve(t, "--engine", "openai-completions", "--engine-url", web.URL, "--chat-template", "{{ messages[0].content }}", "--sse-keep-alive-interval", "0.05")
+	_, data := post(t, url+"/v1/chat/completions", hi+`,"stream":true}`)
+	if text := string(data); !strings.HasPrefix(text, ": keep-alive\n\n") || !strings.Contains(text, "late") || !strings.HasSuffix(text, "data: [DONE]\n\n") {
+		t.Errorf("expected comments before the answer, found %s", text)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	url := serve(t, "--replay", says(t, "Hello"), "--api-key", "one", "--api-key", "two")
+	for _, test := range []struct {
+		header, value, path string
+		status              int
+	}{
+		{"", "", "/v1/models", 401}, {"Authorization", "Bearer three", "/v1/models", 401}, {"Authorization", "Basic one", "/v1/models", 401},
+		{"Authorization", "Bearer one", "/v1/models", 200}, {"Authorization", "bearer two", "/v1/models", 200}, {"X-Api-Key", "one", "/v1/models", 200},
+		{"Authorization", "Bearer ", "/v1/models", 401}, {"", "", "/health", 200}, {"", "", "/ready", 200}, {"", "", "/metrics", 200}, {"", "", "/version", 200},
+	} {
+		request, _ := http.NewRequest("GET", url+test.path, nil)
+		if test.header != "" {
+			request.Header.Set(test.header, test.value)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		if response.StatusCode != test.status {
+			t.Errorf("%s, %s %q: expected status %d, found %d", test.path, test.header, test.value, test.status, response.StatusCode)
+		}
+		if test.status == 401 {
+			if problem := errorIs(401, data, 401, "AuthenticationError", ""); problem != "" {
+				t.Error(problem)
+			}
+		}
+	}
+}
+
+func TestTooManyAtOnce(t *testing.T) {
+	url := serve(t, "--replay", slow(t, 2*time.Second), "--max-streams", "1")
+	response, lines := open(t, t.Context(), url)
+	defer response.Body.Close()
+	until(t, lines, "first")
+	status, data := post(t, url+"/v1/chat/completions", hi+"}")
+	if problem := errorIs(status, data, 503, "ServiceUnavailableError", ""); problem != "" {
+		t.Error(problem)
+	}
+	if status, _ := fetch(t, "GET", url+"/health"); status != 200 {
+		t.Errorf("expected health all the same, found %d", status)
+	}
+}
+
+func TestCORS(t *testing.T) {
+	url := serve(t, "--replay", says(t, "Hello"), "--api-key", "k", "--allowed-origins", `["https://good.example"]`)
+	for origin, allowed := range map[string]string{"https://good.example": "https://good.example", "https://bad.example": ""} {
+		request, _ := http.NewRequest("OPTIONS", url+"/v1/chat/completions", nil)
+		request.Header.Set("Origin", origin)
+		request.Header.Set("Access-Control-Request-Method", "POST")
+		request.Header.Set("Access-Control-Request-Headers", "authorization,content-type")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if found := response.Header.Get("Access-Control-Allow-Origin"); found != allowed || allowed != "" && response.StatusCode != 200 {
+			t.Errorf("%s: expected %q, found %q with status %d", origin, allowed, found, response.StatusCode)
+		}
+	}
+}
+
+func TestTLS(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	write := func(file, kind string, data []byte) {
+		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(certFile, "CERTIFICATE", der)
+	write(keyFile, "EC PRIVATE KEY", private)
+	address, _ := run(t, "--ssl-certfile", certFile, "--ssl-keyfile", keyFile)
+	pool := x509.NewCertPool()
+	certificate, _ := x509.ParseCertificate(der)
+	pool.AddCert(certificate)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+	response, err := client.Get("https://" + address + "/version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if data, _ := io.ReadAll(response.Body); string(data) != `{"version":"0.33.0"}` {
+		t.Errorf("found %s", data)
+	}
+}
+
+func TestUsageOfStreams(t *testing.T) {
+	folder := recorded(t, map[string]any{"pieces": []string{"a", " b"}, "usage": map[string]int{"prompt_tokens": 3, "completion_tokens": 2, "cached_tokens": 1}})
+	url := serve(t, "--replay", folder, "--enable-prompt-tokens-details")
+	for fields, want := range map[string][]bool{ // which chunks have usage
+		`"stream":true`: {false, false, false, false},
+		`"stream":true,"stream_options":{"include_usage":true}`:                               {false, false, false, false, true},
+		`"stream":true,"stream_options":{"continuous_usage_stats":true}`:                      {false, false, false, false},
+		`"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}`: {true, true, true, true, true},
+	} {
+		_, data := post(t, url+"/v1/chat/completions", hi+","+fields+"}")
+		chunks := events(t, data)
+		chunks = chunks[:len(chunks)-1]
+		var found []bool
+		for _, chunk := range chunks {
+			found = append(found, strings.Contains(chunk, `"usage":{`))
+		}
+		if fmt.Sprint(found) != fmt.Sprint(want) {
+			t.Errorf("%s: expected usage in %v, found it in %v: %q", fields, want, found, chunks)
+		}
+	}
+	forced := serve(t, "--replay", folder, "--enable-force-include-usage")
+	_, data := post(t, forced+"/v1/chat/completions", hi+`,"stream":true}`)
+	if strings.Count(string(data), `"usage":{`) != 5 {
+		t.Errorf("expected usage in every chunk, found %s", data)
+	}
+	_, data = post(t, url+"/v1/chat/completions", hi+"}")
+	expect(t, data, "usage.prompt_tokens_details.cached_tokens", 1)
+}
+
+func TestChoices(t *testing.T) {
+	url := serve(t, "--replay", says(t, "a|b", "c|d"))
+	_, data := post(t, url+"/v1/chat/completions", hi+`,"n":3,"seed":0}`)
+	for i, text := range []string{"ab", "cd", "ab"} {
+		expect(t, data, fmt.Sprintf("choices.%d.index", i), i)
+		expect(t, data, fmt.Sprintf("choices.%d.message.content", i), text)
+	}
+	_, data = post(t, url+"/v1/chat/completions", hi+`,"n":3,"stream":true}`)
+	chunks := events(t, data)
+	for i := range 3 { // the roles of all choices come first, in order
+		expect(t, []byte(chunks[i]), "choices.0.index", i)
+		expect(t, []byte(chunks[i]), "choices.0.delta.role", "assistant")
+	}
+	if strings.Count(string(data), `"finish_reason":"stop"`) != 3 {
+		t.Errorf("expected three ends, found %s", data)
+	}
+}
+
+func TestLogprobs(t *testing.T) {
+	token := func(text string, id int) map[string]any {
+		return map[string]any{"text": text, "tokens": []int{id}, "logprobs": []any{map[string]any{"token": text, "id": id, "logprob": -0.5, "top": []any{map[string]any{"token": "other", "id": 9, "logprob": -1e9}}}}}
+	}
+	folder := recorded(t, map[string]any{"prompt_tokens": []int{7, 8}, "pieces": []any{token("<think>", 1), token("hm", 2), token("</think>", 3), token("ok", 4)}})
+	url := serve(t, "--replay", folder, "--reasoning-parser", "qwen3")
+	ask := hi + `,"logprobs":true,"top_logprobs":1,"return_token_ids":true`
+	_, data := post(t, url+"/v1/chat/completions", ask+"}")
+	expect(t, data, "choices.0.token_ids", "[1 2 3 4]")
+	expect(t, data, "prompt_token_ids", "[7 8]")
+	expect(t, data, "choices.0.logprobs.content.0.token", "<think>")
+	expect(t, data, "choices.0.logprobs.content.3.logprob", -0.5)
+	expect(t, data, "choices.0.logprobs.content.3.bytes", "[111 107]")
+	expect(t, data, "choices.0.logprobs.content.3.top_logprobs.0.logprob", -9999)
+	// In a stream every token is told of, markers too, with chunks that say nothing else if need be.
+	_, data = post(t, url+"/v1/chat/completions", ask+`,"stream":true}`)
+	if text := string(data); strings.Count(text, `"logprobs":{"content":[{"token"`) != 4 || !strings.Contains(text, `"token_ids":[3]`) || !strings.Contains(text, `"prompt_token_ids":[7,8]`) {
+		t.Errorf("expected four tokens, found %s", text)
+	}
+	_, data = post(t, url+"/v1/chat/completions", ask+`,"return_tokens_as_token_ids":true}`)
+	expect(t, data, "choices.0.logprobs.content.1.token", "token_id:2")
+	// What would show the hidden thought is left out.
+	for _, stream := range []string{"false", "true"} {
+		_, data = post(t, url+"/v1/chat/completions", ask+`,"include_reasoning":false,"stream":`+stream+`}`)
+		if strings.Contains(string(data), `"logprob"`) || strings.Contains(string(data), "token_ids\":[1") {
+			t.Errorf("expected neither log probabilities nor ids, found %s", data)
+		}
+	}
+	plain := serve(t, "--replay", says(t, "Hello"))
+	status, data := post(t, plain+"/v1/chat/completions", hi+`,"logprobs":true,"stream":true}`)
+	if problem := errorIs(status, data, 400, "BadRequestError", "logprobs"); problem != "" {
+		t.Error(problem)
+	}
+}
+
+func TestReasoningField(t *testing.T) {
+	folder := says(t, "<think>hm|</think>ok")
+	for field, want := range map[string][2]bool{"reasoning": {true, false}, "reasoning_content": {false, true}, "both": {true, true}} {
+		url := serve(t, "--replay", folder, "--reasoning-parser", "qwen3", "--reasoning-field", field)
+		for _, stream := range []string{"false", "true"} {
+			_, data := post(t, url+"/v1/chat/completions", hi+`,"stream":`+stream+`}`)
+			text := string(data)
+			if found := [2]bool{strings.Contains(text, `"reasoning":"hm"`), strings.Contains(text, `"reasoning_content":"hm"`)}; found != want {
+				t.Errorf("%s, stream %s: found %v in %s", field, stream, found, text)
+			}
+		}
+	}
+}
+
+func TestOldReasoningOfMessagesIsRenamed(t *testing.T) {
+	url := serve(t, "--replay", says(t, "ok"), "--chat-template", "{% for m in messages %}{{ m.reasoning }};{% endfor %}{{ raise_exception('shown: ' ~ messages[0].reasoning ~ messages[1].reasoning) }}")
+	_, data := post(t, url+"/v1/chat/completions", `{"messages":[{"role":"assistant","content":"x","reasoning_content":"old"},{"role":"assistant","content":"x","reasoning_content":"old","reasoning":"new"}]}`)
+	if !strings.Contains(string(data), "shown: oldnew") {
+		t.Errorf("expected the template's own message, found %s", data)
+	}
+}
+
+func TestEcho(t *testing.T) {
+	url := serve(t, "--replay", says(t, " there"))
+	found, _ := both(t, url, `"n":1`)
+	is(t, found, answer{Content: " there", Finish: "stop"})
+	body := `{"messages":[{"role":"assistant","content":"Hi"}],"echo":true,"add_generation_prompt":false,"continue_final_message":true`
+	_, data := post(t, url+"/v1/chat/completions", body+"}")
+	expect(t, data, "choices.0.message.content", "Hi there")
+	_, data = post(t, url+"/v1/chat/completions", body+`,"stream":true}`)
+	is(t, accumulate(t, events(t, data)), answer{Content: "Hi there", Finish: "stop"})
+}
+
+func TestAllowedTools(t *testing.T) {
+	other := strings.ReplaceAll(weather, "get_weather", "get_time")
+	s := script(t, goodCall)
+	constrained(t, s, `"tools":[`+weather+","+other+`],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"get_weather"}}]}}`, hermes...)
+	if tag := s.tag(t); !strings.Contains(tag, "get_weather") || strings.Contains(tag, "get_time") {
+		t.Errorf("expected only the allowed tool, found %s", tag)
+	}
+}
+
+// TestManyStreams: a thousand answers at once, each right. The memory is what server and clients of all streams hold while
+// every one of them is open, the processor's time what both spend.
+func TestManyStreams(t *testing.T) {
+	streams := 1000
+	if testing.Short() {
+		streams = 100
+	}
+	call := strings.Split(strings.ReplaceAll(goodCall, "|", ""), " ")
+	pieces := []any{"<think>", "The", " user", " asks", "</think>"}
+	for i, piece := range call {
+		if i > 0 {
+			piece = " " + piece
+		}
+		pieces = append(pieces, map[string]any{"text": piece, "wait_ms": 300})
+	}
+	url := serve(t, "--replay", recorded(t, map[string]any{"pieces": pieces}), "--tool-call-parser", "hermes", "--reasoning-parser", "qwen3", "--enable-auto-tool-choice")
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
+	var before, during runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	spent := processorTime(t)
+	wrong := make(chan string, streams)
+	var wait, opened sync.WaitGroup
+	opened.Add(streams)
+	var chunks atomic.Int64
+	for range streams {
+		wait.Go(func() {
+			response, err := client.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(hi+`,"stream":true,`+tools+`}`))
+			opened.Done()
+			if err != nil {
+				wrong <- err.Error()
+				return
+			}
+			defer response.Body.Close()
+			data, err := io.ReadAll(response.Body)
+			if err != nil {
+				wrong <- err.Error()
+				return
+			}
+			found := events(t, data)
+			chunks.Add(int64(len(found)))
+			if one := accumulate(t, found); len(one.Calls) != 1 || one.Calls[0] != parisCall || one.Reasoning != "The user asks" {
+				wrong <- string(data)
+			}
+		})
+	}
+	opened.Wait()
+	runtime.ReadMemStats(&during)
+	wait.Wait()
+	spent = processorTime(t) - spent
+	held := during.HeapInuse + during.StackInuse - before.HeapInuse - before.StackInuse
+	t.Logf("%d streams at once: %d KiB a stream; %d chunks, %.1f µs of the processor a chunk", streams, held>>10/uint64(streams), chunks.Load(), float64(spent.Microseconds())/float64(max(chunks.Load(), 1)))
+	select {
+	case text := <-wrong:
+		t.Errorf("%d answers are wrong, one of them: %.500s", len(wrong)+1, text)
+	default:
+	}
+}
+
+// processorTime is what this process has spent so far.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
