@@ -56,7 +56,8 @@ func fuzz(f *testing.F, format string) {
 		case 8:
 			s.request.ToolChoice = ToolChoice{Mode: "function", Name: "f"}
 		case 12:
-			s.request.Prompt = d.Turn.Begin + "x"
+			s.request.Prompt = d.Turn.Begin + expand(data[:len(data)/2], markers)
+			data = data[len(data)/2:]
 		}
 		check(t, s, expand(data, markers), rand.New(rand.NewSource(seed)))
 	})

@@ -180,8 +180,23 @@ func TestContractOnMutations(t *testing.T) {
 			if random.Intn(2) == 0 {
 				m.reason = []FinishReason{FinishStop, FinishLength}[random.Intn(2)]
 			}
+			if random.Intn(3) == 0 {
+				m.request.Prompt = prompt(random, s, groups[s.parser])
+			}
 			check(t, m, mutate(random, s, groups[s.parser]), random)
 			check(t, m, soup(random, s, groups[s.parser]), random)
 		}
 	}
+}
+
+// prompt is the end of a prompt with anything in it, behind a turn boundary or not.
+func prompt(random *rand.Rand, s sample, others []sample) string {
+	text := mutate(random, s, others)
+	if random.Intn(2) == 0 {
+		text = soup(random, s, others)
+	}
+	if begin := s.parser.halves()[0].Turn.Begin; random.Intn(3) > 0 {
+		return begin + text
+	}
+	return text
 }

@@ -52,9 +52,10 @@ type Guess struct {
 	Like     []string   `json:"like,omitzero"`
 	Evidence []Evidence `json:"evidence"`
 
-	rank  []float64 // compared one after the other, larger first
-	seen  float64   // share of the format's markers that were seen: decides between formats that are alike
-	whole bool      // at least one call has arguments, or nothing is left unexplained
+	rank   []float64 // compared one after the other, larger first
+	seen   float64   // share of the format's markers that were seen: decides between formats that are alike
+	unsure bool      // too little speaks for it to be sure of it, even if it is the best
+	whole  bool      // at least one call has arguments, or nothing is left unexplained
 }
 
 // Result is what was found out, the best guess first.

@@ -20,10 +20,10 @@ type callState struct {
 	// malformed: the arguments could not be read. ended: they are complete.
 	malformed bool
 	ended     bool
-	// For calls that are kept: the events' data, the text of the call, and where that began.
+	// start is where the call began. For calls that are kept: the events' data, and the text of the call.
+	start int
 	kept  []byte
 	text  []byte
-	start int
 	// swallows: white space before the opener is markup once a call that is kept has ended well.
 	swallows bool
 	// unwrap is a parameter that may hold all the arguments (ruling 30).
@@ -86,7 +86,7 @@ func (m *Machine) begin(name, id string, i, but int) bool {
 		m.suspend(i)
 		m.held = m.held[lead:]
 	} else {
-		*c = callState{kept: c.kept[:0], text: c.text[:0]}
+		*c = callState{kept: c.kept[:0], text: c.text[:0], start: m.position}
 		c.open = true
 	}
 	c.name, c.id, c.schema, c.first = name, id, tool, true
@@ -366,6 +366,7 @@ func (m *Machine) made(out []byte) {
 }
 
 func (m *Machine) startDelimited(n *program.Node) {
+	m.delimited.Quotes = n.Quotes
 	m.delimited.Start(n.Delimiter, n.Closer, m.call.schema)
 	m.call.syntax = inDelimiters
 }

@@ -62,25 +62,14 @@ func (m *Machine) beginWith(path []match.Symbol) {
 
 // readPrompt runs the end of a prompt through the machine, giving nothing out.
 func (m *Machine) readPrompt(s Start) State {
-	m.silent = true
 	outside := m.program.Start[program.Prompt].Outside
 	m.node = outside
-	for _, piece := range s.Prompt {
-		m.readPiece(piece)
-	}
-	m.silent = false
-	m.position = 0
-	if m.trace != nil {
-		m.trace = &trace{}
-	}
-	if m.count != nil {
-		m.count = &count{waits: -1}
-	}
-	m.trays = trays{lead: m.trays.lead[:0]}
+	m.readSilently(s.Prompt, false)
 	if m.call.open {
-		m.resumeCall()
+		m.resumeCall(s.Prompt, outside)
 		return Over
 	}
+	m.gap = m.gap[:0]
 	n := m.node
 	nothing := m.thought == Silent && !m.open && (n == outside || n == outside.OnText || outside.OnText != nil && n == outside.OnText.OnText)
 	if nothing {
@@ -106,14 +95,73 @@ func (m *Machine) readPrompt(s Start) State {
 	return shown
 }
 
-// resumeCall gives out a call that the prompt has begun: its name and its arguments so far belong to the output.
-func (m *Machine) resumeCall() {
-	c := &m.call
-	if m.keep {
-		return
+// readSilently reads pieces, giving nothing out, and forgets them but for where they have led: the same place for a whole
+// answer as for a stream, also where a call in them is malformed, which only a whole answer could make text of. over tells that a call which
+// is open at their end is over there: the next one begins.
+func (m *Machine) readSilently(pieces []Piece, over bool) {
+	keep := m.keep
+	m.silent, m.keep = true, false
+	for _, piece := range pieces {
+		m.readPiece(piece)
 	}
-	m.resumed = append(m.resumed[:0], Event{Kind: EventCall, Call: m.calls - 1, Name: c.name, ID: c.id})
-	if len(c.kept) > 0 {
-		m.resumed = append(m.resumed, Event{Kind: EventArguments, Call: m.calls - 1, Data: c.kept})
+	if over {
+		m.closeCall()
 	}
+	m.silent, m.keep = false, keep
+	m.position, m.calls = 0, 0
+	if m.trace != nil {
+		m.trace = &trace{}
+	}
+	if m.count != nil {
+		m.count = &count{waits: -1}
+	}
+	m.trays = trays{lead: m.trays.lead[:0]}
+}
+
+// resumeCall goes on with a call that the prompt has begun: its name and its arguments so far belong to the output. The
+// prompt is read again, silently only up to where the call begins; the rest of it is read like output of which no byte is
+// there: whatever becomes of the call, nothing of the prompt comes out as text.
+func (m *Machine) resumeCall(prompt []Piece, outside *program.Node) {
+	before, rest := m.divide(prompt, m.call.start)
+	m.Reset(m.program, m.options)
+	m.node = outside
+	m.readSilently(before, true)
+	m.promptHeld = m.Held()
+	for _, piece := range rest {
+		m.promptHeld += m.length(piece)
+	}
+	for _, piece := range rest {
+		m.readPiece(piece)
+	}
+	for _, e := range m.events {
+		e.Data = append([]byte(nil), e.Data...)
+		m.resumed = append(m.resumed, e)
+	}
+	m.events = m.events[:0]
+}
+
+// length is the number of bytes of a piece.
+func (m *Machine) length(piece Piece) int {
+	if piece.Token != Ordinary {
+		return len(m.program.Tokens[piece.Token])
+	}
+	return len(piece.Text)
+}
+
+// divide divides pieces at a place that is counted in bytes.
+func (m *Machine) divide(pieces []Piece, at int) (before, rest []Piece) {
+	for i, piece := range pieces {
+		n := m.length(piece)
+		if n <= at {
+			at -= n
+			continue
+		}
+		before = pieces[:i]
+		if piece.Token != Ordinary || at == 0 {
+			return before, pieces[i:]
+		}
+		before = append(before[:i:i], Piece{Text: piece.Text[:at], Token: Ordinary})
+		return before, append([]Piece{{Text: piece.Text[at:], Token: Ordinary}}, pieces[i+1:]...)
+	}
+	return pieces, nil
 }

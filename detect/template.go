@@ -1,0 +1,289 @@
+package detect
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/chattemplate"
+)
+
+// Template tells which formats a chat template belongs to. It renders a conversation with a call and a thought and reads
+// the model's turn back with every format that could have written it; and it looks for the markers of each format in the
+// source, and for what a definition says must, or must not, stand in it. A template that cannot be read or does not render
+// is judged by its source alone.
+func Template(source string) Result {
+	x := inspect(source)
+	var r Result
+	for i := range families() {
+		f := &families()[i]
+		if g, ok := x.tools(f); ok && len(f.ToolNames) > 0 {
+			r.Tools = append(r.Tools, g)
+		}
+	}
+	r.Tools = settle(r.Tools)
+	r.Tools = surely(r.Tools)
+	best := ""
+	if len(r.Tools) > 0 {
+		best = r.Tools[0].Format
+	}
+	for i := range families() {
+		f := &families()[i]
+		for _, name := range f.ReasoningNames {
+			if g, ok := x.reasoning(f, name, best); ok {
+				r.Reasoning = append(r.Reasoning, g)
+			}
+		}
+	}
+	r.Reasoning = surely(settle(r.Reasoning))
+	return r
+}
+
+// surely keeps a guess sure only if it is better than the next in what counts: not merely by its share of the markers.
+func surely(guesses []Guess) []Guess {
+	if len(guesses) > 0 && guesses[0].unsure {
+		guesses[0].Sure = false
+	}
+	if len(guesses) > 1 && guesses[0].Sure {
+		last := len(guesses[0].rank) - 1
+		guesses[0].Sure = slices.Compare(guesses[0].rank[:last], guesses[1].rank[:last]) > 0
+	}
+	return guesses
+}
+
+// inspection is what is known of a template.
+type inspection struct {
+	source string // with escapes in texts written out
+	// turns are turns of the model that the template renders: one with calls, one with a thought and an answer.
+	calls, thought string
+	// prompts are what stands before each of them; prompt is one that ends with the beginning of the model's turn.
+	callsPrompt, thoughtPrompt, prompt string
+}
+
+const (
+	probeName   = "get_weather"
+	probeCity   = "Paris"
+	probeTools  = `[{"type":"function","function":{"name":"get_weather","description":"The weather in a city","parameters":{"type":"object","properties":{"city":{"type":"string","description":"The city"},"days":{"type":"integer","description":"How many days"}},"required":["city"]}}}]`
+	probeCall   = `{"role":"assistant","content":"","tool_calls":[{"id":"abcdefghi","type":"function","function":{"name":"get_weather","arguments":{"city":"Paris","days":3}}}]}`
+	probeResult = `{"role":"tool","tool_call_id":"abcdefghi","name":"get_weather","content":"{\"sky\": \"clear\"}"}`
+	probeUser   = `{"role":"user","content":"How is the weather?"}`
+	probeMind   = "The question is about the weather."
+)
+
+func inspect(source string) *inspection {
+	x := &inspection{source: strings.NewReplacer(`\n`, "\n", `\"`, `"`, `\'`, "'").Replace(source)}
+	t, err := chattemplate.Parse("template", source)
+	if err != nil {
+		return x
+	}
+	chat := chattemplate.Chat{Messages: []byte("[" + probeUser + "]"), Tools: []byte(probeTools)}
+	if prompt, turn, err := t.Turn(chat, []byte(probeCall)); err == nil {
+		x.callsPrompt, x.calls = prompt, turn
+	}
+	for _, field := range []string{"reasoning_content", "reasoning"} {
+		message := fmt.Sprintf(`{"role":"assistant","content":"It is fine.",%q:%q}`, field, probeMind)
+		if prompt, turn, err := t.Turn(chattemplate.Chat{Messages: chat.Messages}, []byte(message)); err == nil && strings.Contains(turn, probeMind) {
+			x.thoughtPrompt, x.thought = prompt, turn
+			break
+		}
+	}
+	chat.AddGenerationPrompt = true
+	if rendered, err := t.RenderChat(chat); err == nil {
+		x.prompt = rendered.Prompt
+	}
+	return x
+}
+
+// rarity is how much a marker tells: the fewer formats have it, the more.
+var rarity = sync.OnceValue(func() map[string]float64 {
+	count := map[string]float64{}
+	for _, f := range families() {
+		for _, marker := range f.markers {
+			count[marker]++
+		}
+	}
+	out := map[string]float64{}
+	for marker, n := range count {
+		out[marker] = math.Log(1 + float64(len(families()))/n)
+	}
+	return out
+})
+
+// weigh is the share of markers that the source has, rare ones counting more, and the evidence of those that it has.
+func (x *inspection) weigh(markers []string) (share float64, evidence []Evidence) {
+	all := 0.0
+	for _, marker := range markers {
+		weight := rarity()[marker]
+		if weight == 0 {
+			weight = 1
+		}
+		all += weight
+		if at := strings.Index(x.source, marker); at >= 0 {
+			share += weight
+			evidence = append(evidence, Evidence{Source: FromTemplate, Text: marker, Offset: at, Says: "a marker of the format"})
+		}
+	}
+	return share / max(all, 1e-9), evidence
+}
+
+// hints weighs what the definition says of templates: the number of texts that must be there if all are, −1 if one is there
+// that must not be.
+func (x *inspection) hints(f *family) (weight float64, evidence []Evidence) {
+	found := 0
+	must := slices.Concat(f.Detect.Template, f.Detect.Vocabulary)
+	for _, text := range must {
+		if at := strings.Index(x.source, text); at >= 0 {
+			found++
+			evidence = append(evidence, Evidence{Source: FromTemplate, Text: text, Offset: at, Says: "templates of the format have it"})
+		}
+	}
+	if found == len(must) {
+		weight = float64(found) // what asks for more tells more
+	}
+	for _, text := range f.Detect.Not {
+		if at := strings.Index(x.source, text); at >= 0 {
+			weight = -1
+			evidence = append(evidence, Evidence{Source: FromTemplate, Text: text, Offset: at, Says: "templates of the format do not have it", Against: true})
+		}
+	}
+	return weight, evidence
+}
+
+// tools judges whether the template's calls are the format's.
+func (x *inspection) tools(f *family) (Guess, bool) {
+	g := Guess{Format: f.Name}
+	if len(f.ToolNames) == 0 {
+		return g, false
+	}
+	g.Name = f.ToolNames[0]
+	rendered, unexplained, known := 0.0, 0.0, true
+	if x.calls != "" && strings.Contains(x.calls, probeCity) && f.could(x.calls) {
+		if parser, err := parlance.Lookup(g.Name, ""); err == nil {
+			if at, left, unknown, ok := x.readProbe(parser, f.tokens([]string{x.calls})); ok {
+				rendered, unexplained, known = 1, float64(left+unknown), unknown == 0
+				g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: clip(x.calls[at:]), Offset: -1, Says: "the call that the template renders is read back"})
+			}
+		}
+	}
+	share, evidence := x.weigh(f.markers)
+	opened, _ := x.weigh(f.openers)
+	weight, hints := x.hints(f)
+	if rendered == 0 && (opened == 0 || x.calls != "" && strings.Contains(x.calls, probeCity)) && weight < 1 {
+		return g, false
+	}
+	g.Evidence = append(append(g.Evidence, hints...), evidence...)
+	g.Score = (rendered + min(max(weight, 0), 1) + share) / 3
+	g.rank = []float64{rendered, -unexplained, min(weight, 1), x.turn(f), max(weight, 0), share}
+	g.unsure = !known || rendered == 0 && weight < 1
+	return g, true
+}
+
+// turn is 1 if the template begins the model's turn as the format's templates do.
+func (x *inspection) turn(f *family) float64 {
+	begin := strings.TrimSpace(f.TurnBegin)
+	if begin != "" && (strings.Contains(x.prompt, begin) || x.prompt == "" && strings.Contains(x.source, begin)) {
+		return 1
+	}
+	return 0
+}
+
+// readProbe reads the rendered call. It gives where it begins, how many bytes of other formats' markup are left, and how
+// many of nothing that is known: the message has no content, so whatever is left was written for the call.
+func (x *inspection) readProbe(p *parlance.Parser, tokens []string) (at, left, unknown int, ok bool) {
+	turn := x.calls
+	tools, err := parlance.ParseTools([]byte(probeTools))
+	if err != nil {
+		panic("detect: " + err.Error())
+	}
+	m := p.Parse(turn, parlance.Request{Trace: true, Tools: tools, SpecialTokens: tokens, Prompt: x.callsPrompt}, parlance.FinishStop)
+	if len(m.Calls) != 1 || m.Calls[0].Name != probeName {
+		return 0, 0, 0, false
+	}
+	var arguments struct {
+		City string
+		Days float64
+	}
+	if json.Unmarshal([]byte(m.Calls[0].Arguments), &arguments) != nil || arguments.City != probeCity || arguments.Days != 3 {
+		return 0, 0, 0, false
+	}
+	at = -1
+	for _, span := range m.Trace {
+		switch span.Became {
+		case "content", "reasoning":
+			text := turn[span.Start:span.End]
+			foreign := markers().count(text)
+			left += foreign
+			unknown += solid(text) - foreign
+		case "junk":
+			left += span.End - span.Start
+		default:
+			if at < 0 {
+				at = span.Start
+			}
+		}
+	}
+	return max(at, 0), left, max(unknown, 0), true
+}
+
+// reasoning judges whether the template's thoughts are the format's. best is the likeliest format of its calls.
+func (x *inspection) reasoning(f *family, name, best string) (Guess, bool) {
+	g := Guess{Format: f.Name, Name: name}
+	telling := f.thoughts
+	if len(telling) == 0 {
+		telling = f.markers
+	}
+	share, evidence := x.weigh(telling)
+	if share == 0 {
+		return g, false
+	}
+	rendered := 0.0
+	if x.thought != "" {
+		if parser, err := parlance.Lookup("", name); err == nil {
+			m := parser.Parse(x.thought, parlance.Request{SpecialTokens: f.tokens([]string{x.thought}), Prompt: x.thoughtPrompt}, parlance.FinishStop)
+			if strings.TrimSpace(m.Reasoning) == probeMind && !strings.Contains(m.Content, probeMind) {
+				rendered = 1
+				g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: clip(x.thought), Offset: -1, Says: "the thought that the template renders is read back"})
+			}
+		}
+	}
+	own := 0.0
+	if f.Name == best {
+		own = 1
+		g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: best, Offset: -1, Says: "the calls are this format's"})
+	}
+	switches := x.switches(f, name, &g)
+	weight, hints := x.hints(f)
+	g.Evidence = append(append(g.Evidence, hints...), evidence...)
+	if rendered == 0 && own == 0 && share < leastShare {
+		return g, false
+	}
+	g.Score = (rendered + own + share) / 3
+	g.rank = []float64{rendered, own, switches, min(weight, 1), x.turn(f), max(weight, 0), share}
+	g.unsure = rendered == 0 && own == 0 && weight < 1
+	return g, true
+}
+
+// leastShare is how many of a format's markers must be there if nothing else speaks for it.
+const leastShare = 0.9
+
+// switches tells whether the template heeds the arguments that switch the format's thinking: 1 if it does, −1 if it heeds
+// none of them, 0 if there are none.
+func (x *inspection) switches(f *family, name string, g *Guess) float64 {
+	thinking, ok := f.Thinking[name]
+	if !ok || len(thinking.EnabledBy)+len(thinking.DisabledBy) == 0 {
+		return 0
+	}
+	for _, by := range []map[string][]any{thinking.EnabledBy, thinking.DisabledBy} {
+		for argument := range by {
+			if at := strings.Index(x.source, argument); at >= 0 {
+				g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: argument, Offset: at, Says: "the argument that switches the thinking"})
+				return 1
+			}
+		}
+	}
+	return -1
+}
