@@ -56,6 +56,8 @@ type Codec struct {
 	Position  Position
 	Kind      string
 	Delimiter string
+	// Quotes: of delimited, strings may stand between the quotes of JSON too.
+	Quotes bool
 	// Whole reads the region of a response template that nothing streams by; Kind is "whole" then.
 	Whole WholeReader
 }

@@ -123,7 +123,7 @@ func (s *Source) copy(e Expression) Expression {
 		}
 		return &Capture{e.Position, e.Name, s.copy(e.Shape)}
 	case *Codec:
-		return &Codec{e.Position, e.Kind, s.respellText(e.Delimiter), e.Whole}
+		return &Codec{e.Position, e.Kind, s.respellText(e.Delimiter), e.Quotes, e.Whole}
 	case *Set:
 		set := &Set{Position: e.Position}
 		for _, element := range e.Elements {

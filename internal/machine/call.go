@@ -366,6 +366,7 @@ func (m *Machine) made(out []byte) {
 }
 
 func (m *Machine) startDelimited(n *program.Node) {
+	m.delimited.Quotes = n.Quotes
 	m.delimited.Start(n.Delimiter, n.Closer, m.call.schema)
 	m.call.syntax = inDelimiters
 }

@@ -472,6 +472,7 @@ func (c *compiler) delimited(it item, h head) *Node {
 		return n
 	}
 	n.Call = c.call(it.step)
+	n.Quotes = c.graph.steps[it.step].codec.Quotes
 	n.Delimiter, n.Closer = []byte(c.fill(c.graph.steps[it.step].codec.Delimiter)), bracket[0]
 	n.Tail = c.tail(k, h.mode, n.Call)
 	return n

@@ -306,8 +306,14 @@ func (c *compiler) fail(at grammar.Position, format string, arguments ...any) {
 // ambiguous refuses a definition because of a text that can be read in two ways.
 func (c *compiler) ambiguous(a, b item, what string) {
 	one, two := &c.graph.steps[a.step], &c.graph.steps[b.step]
-	c.fail(one.at, "ambiguous: %s can be read as %s in line %d and as %s in line %d, and no rule decides",
-		what, c.describe(one), one.at.Line, c.describe(two), two.at.Line)
+	line := func(at grammar.Position) string {
+		if at.Line == 0 { // the rule comes from a response template
+			return ""
+		}
+		return fmt.Sprintf(" in line %d", at.Line)
+	}
+	c.fail(one.at, "ambiguous: %s can be read as %s%s and as %s%s, and no rule decides",
+		what, c.describe(one), line(one.at), c.describe(two), line(two.at))
 }
 
 func (c *compiler) describe(s *step) string {

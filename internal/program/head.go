@@ -440,6 +440,7 @@ func (c *compiler) until(it item, h head) *Node {
 		c.again[n] = func(m Mode) *Node { h := h; h.mode = m; return c.until(it, h) }
 	}
 	n.Phase, n.Marked, n.Fail, n.Capture, n.Equals = h.phase, h.marked, h.failure(), s.capture, s.equals
+	n.Opened = c.opened(closure{items: []item{it}}, h)
 	if h.marked {
 		n.AtCut = EndDropped
 	}
@@ -510,6 +511,7 @@ func (c *compiler) attribute(it item, h head) *Node {
 		c.again[n] = func(m Mode) *Node { h := h; h.mode = m; return c.attribute(it, h) }
 	}
 	n.Phase, n.Marked, n.Fail, n.Capture = h.phase, h.marked, h.failure(), s.capture
+	n.Opened = c.opened(closure{items: []item{it}}, h)
 	if h.marked {
 		n.AtCut = EndDropped
 	}

@@ -218,6 +218,7 @@ type Node struct {
 	Envelope  *EnvelopeSpec
 	Plain     *Node // the plain arguments, if the envelope turns out not to be one
 	Delimiter []byte
+	Quotes    bool
 	Whole     grammar.WholeReader
 	Closer    byte
 	Tail      *Node

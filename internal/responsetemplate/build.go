@@ -52,7 +52,7 @@ func (t *Template) Definition(base *grammar.Definition) (*grammar.Definition, er
 		return nil, err
 	}
 	d := *base
-	d.Rules, d.Regions, d.Alone = b.rules, "closed", true
+	d.Rules, d.Regions, d.Alone, d.File = b.rules, "closed", true, "response_template"
 	return &d, nil
 }
 

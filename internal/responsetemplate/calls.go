@@ -131,10 +131,14 @@ func (b *builder) json(f *field) []grammar.Expression {
 	switch {
 	case len(delimiters) == 0 && !f.arguments.unquotedKeys:
 		return []grammar.Expression{&grammar.Capture{Name: "arguments", Shape: &grammar.Codec{Kind: "json"}}}
-	case len(delimiters) == 1 && delimiters[0][0] == delimiters[0][1]:
+	case len(delimiters) == 0, len(delimiters) == 1 && delimiters[0][0] == delimiters[0][1]:
+		delimiter := ""
+		if len(delimiters) > 0 {
+			delimiter = delimiters[0][0]
+		}
 		return []grammar.Expression{
 			&grammar.Literal{Text: "{"},
-			&grammar.Capture{Name: "arguments", Shape: &grammar.Codec{Kind: "delimited", Delimiter: delimiters[0][0]}},
+			&grammar.Capture{Name: "arguments", Shape: &grammar.Codec{Kind: "delimited", Delimiter: delimiter, Quotes: true}},
 			&grammar.Literal{Text: "}"},
 		}
 	}

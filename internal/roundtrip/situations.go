@@ -18,6 +18,8 @@ type Situation struct {
 	Text string
 	// Want is what must be read when the model has ended its turn.
 	Want *parlance.Message
+	// CallsOnly: only the calls are compared.
+	CallsOnly bool
 	// Message is what the text was rendered from, and Parts its outline; nil where the text is not as it was rendered.
 	Message *parlance.Message
 	Parts   []render.Part
@@ -50,6 +52,7 @@ func (t *Trip) Situations(tools *parlance.Tools) (situations []Situation, refuse
 		}
 	}
 	situations = append(situations, t.textual(tools)...)
+	situations = append(situations, t.broken(tools)...)
 	return situations, refused, nil
 }
 
@@ -178,6 +181,38 @@ func plain(text string) bool {
 	})
 }
 
+// broken is a good call behind one whose name cannot be read: that one is text, and the good one still counts
+// (rulings 33, 35). It is for formats in which every call has a marker of its own: elements of a list stand and fall
+// together, and in formats of messages what is missing in a header is made good.
+func (t *Trip) broken(tools *parlance.Tools) []Situation {
+	if tool, _, _ := t.Renderer.Parser().Definitions(); tool != nil && hasMessages(tool) {
+		return nil
+	}
+	text, parts, err := t.Renderer.Outline(&parlance.Message{Calls: []parlance.Call{oslo, bergen}}, render.Options{Request: t.Request(tools)})
+	if err != nil {
+		return nil
+	}
+	from, to, marker := -1, -1, false
+	for _, part := range parts {
+		switch literal := text[part.Start:part.End]; {
+		case part.Call == 0 && from < 0 && part.Kind == render.PartName:
+			from, to = part.Start, part.End
+		case part.Call == 1 && part.Kind == render.PartName:
+			if !marker {
+				return nil
+			}
+			name := "" // in quotes
+			if text[from-1] != '"' {
+				name = ")"
+			}
+			return []Situation{{Name: "a broken call before a good one", Text: text[:from] + name + text[to:], Want: &parlance.Message{Calls: []parlance.Call{bergen}}, CallsOnly: true}}
+		case part.Call == 1 && part.Kind == render.PartMarkup:
+			marker = marker || slices.Contains(t.markers(), literal) && !plain(literal)
+		}
+	}
+	return nil
+}
+
 // textual are situations of text that only looks like markup.
 func (t *Trip) textual(tools *parlance.Tools) (out []Situation) {
 	const hold = "PLACE"
@@ -218,7 +253,7 @@ func (t *Trip) textual(tools *parlance.Tools) (out []Situation) {
 // messages the markers of these are markup everywhere.
 func (t *Trip) callMarkers() (opener, closer string) {
 	tool, _, _ := t.Renderer.Parser().Definitions()
-	if tool == nil || slices.ContainsFunc(tool.Rules, func(rule *grammar.Rule) bool { return rule.Role() == grammar.Message }) {
+	if tool == nil || hasMessages(tool) {
 		return "", ""
 	}
 	text, parts, err := t.Renderer.Outline(&parlance.Message{Calls: []parlance.Call{oslo}}, render.Options{Request: t.Request(nil)})
@@ -265,4 +300,9 @@ func (t *Trip) frames(text string) (found bool) {
 		}
 	}
 	return found
+}
+
+// hasMessages tells whether the output of a format is made of messages.
+func hasMessages(d *grammar.Definition) bool {
+	return slices.ContainsFunc(d.Rules, func(rule *grammar.Rule) bool { return rule.Role() == grammar.Message })
 }

@@ -52,6 +52,8 @@ const (
 	inBare                   // a bare word, held
 	inLongBare               // a bare word that has become too long to be held, streamed as a string
 	afterValue               // between a value and the comma or the closing bracket
+	inJSONText               // a string between the quotes of JSON
+	inJSONKey                // a key between the quotes of JSON
 	over                     // behind the closing bracket of the arguments
 )
 
@@ -70,6 +72,11 @@ type level struct {
 // between its parts (ruling 3). Nothing is ever taken back, and what is appended does not depend on how the text was
 // cut into pieces.
 type Codec struct {
+	// Quotes tells that strings and keys may stand between the quotes of JSON too. Such strings pass as they are written.
+	// It is set before Start.
+	Quotes bool
+
+	escape    []byte // the beginning of an escape in a string between quotes
 	delimiter []byte
 	borders   []int // borders[n]: how much of the delimiter's beginning the n bytes that match it end with
 	half      int   // bytes of the delimiter that have arrived while it is open whether all of it will
@@ -96,6 +103,7 @@ func (c *Codec) Start(delimiter []byte, closer byte, s *schema.Schema) {
 	c.delimiter, c.half, c.closer = delimiter, 0, closer
 	c.levels = append(c.levels[:0], level{schema: s})
 	c.objects, c.arrays = 0, 0
+	c.escape = c.escape[:0]
 	if closer == '}' {
 		c.objects = 1
 	}
@@ -111,10 +119,22 @@ func (c *Codec) Start(delimiter []byte, closer byte, s *schema.Schema) {
 func (c *Codec) Step(p, out []byte, typed bool) (n int, result []byte, st codec.Status) {
 	if !typed || len(c.delimiter) == 0 {
 		out = c.release(out)
-		n, out = c.take(p, out)
+		for n < len(p) && c.state != over {
+			var taken int
+			if taken, out = c.quoted(p[n:], out); taken == 0 {
+				taken, out = c.take(p[n:], out)
+			}
+			n += taken
+		}
 		return n, out, c.status()
 	}
 	for n < len(p) && c.state != over {
+		if c.state == inJSONText || c.state == inJSONKey {
+			var taken int
+			taken, out = c.quoted(p[n:], out)
+			n += taken
+			continue
+		}
 		switch {
 		case c.half == 0 && p[n] != c.delimiter[0]:
 			end := len(p)
@@ -142,11 +162,17 @@ func (c *Codec) Step(p, out []byte, typed bool) (n int, result []byte, st codec.
 }
 
 // Delimiter takes the delimiter that arrived as a special token of its own.
-func (c *Codec) Delimiter(out []byte) []byte { return c.turn(c.release(out)) }
+func (c *Codec) Delimiter(out []byte) []byte {
+	if c.state == inJSONText || c.state == inJSONKey { // there it is text
+		_, out = c.quoted(c.delimiter, out)
+		return out
+	}
+	return c.turn(c.release(out))
+}
 
 // InString reports whether the text is between two delimiters, where every marker is data (ruling 31).
 func (c *Codec) InString() bool {
-	return c.state == inText || c.state == inHeld || c.state == inQuotedKey
+	return c.state == inText || c.state == inHeld || c.state == inQuotedKey || c.state == inJSONText || c.state == inJSONKey
 }
 
 // Close ends the arguments, wherever they are: at their closing bracket, at the end of the output or at another call.

@@ -28,7 +28,14 @@ func (c *Codec) take(p, out []byte) (int, []byte) {
 			if at += length; at < len(p) {
 				out = c.settle(out)
 			}
+		case inJSONText, inJSONKey:
+			return at, out // quoted reads on
 		case inKey:
+			if c.Quotes && b == '"' && len(c.key) == 0 && !c.tooBig {
+				c.state = inJSONKey
+				at++
+				continue
+			}
 			if length := c.keyLength(p[at:]); length > 0 {
 				c.spell(p[at : at+length])
 				at += length
@@ -105,6 +112,9 @@ func (c *Codec) takeBeforeValue(b byte, out []byte) (bool, []byte) {
 	switch {
 	case codec.IsBlank(b):
 		return true, out
+	case c.Quotes && b == '"':
+		c.state = inJSONText
+		return true, append(c.element(out), '"')
 	case c.closes(b):
 		return true, c.close(b, out)
 	case b == ',':
@@ -196,6 +206,9 @@ func (c *Codec) settle(out []byte) []byte {
 	switch c.state {
 	case inText, inLongBare:
 		out = append(out, '"')
+	case inJSONText: // what began as an escape is text
+		out = append(codec.AppendString(out, c.escape), '"')
+		c.escape = c.escape[:0]
 	case inHeld:
 		out = schema.AppendTyped(c.element(out), c.held, c.schema, true)
 	case inBare:
