@@ -549,3 +549,125 @@ func processorTime(t *testing.T) time.Duration {
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
+
+// TestTraces: spans under the names of the conventions, in the client's trace, and without a word of what was said.
+func TestTraces(t *testing.T) {
+	got := make(chan []byte, 10)
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		got <- data
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
+	defer collector.Close()
+	address, end := run(t, "--replay", says(t, goodCall), "--tool-call-parser", "hermes", "--enable-auto-tool-choice", "--otlp-traces-endpoint", collector.URL+"/v1/traces")
+	request, _ := http.NewRequest("POST", "http://"+address+"/v1/chat/completions", strings.NewReader(hi+`,"temperature":0.5,`+tools+`}`))
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case data := <-got:
+		text := string(data)
+		for _, want := range []string{"chat m", "gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "gen_ai.request.temperature", "gen_ai.usage.output_tokens",
+			"gen_ai.response.finish_reasons", "http.route", "\x0a\xf7\x65\x19\x16\xcd\x43\xdd\x84\x48\xeb\x21\x1c\x80\x31\x9c"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("expected %q in the spans", want)
+			}
+		}
+		if strings.Contains(text, "Paris") {
+			t.Error("what the model wrote is in the spans")
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("no span came")
+	}
+}
+
+// TestLogs: lines have the request's id and say nothing of what was said, unless they are asked to.
+func TestLogs(t *testing.T) {
+	for _, test := range []struct {
+		flags           []string
+		prompt, written bool
+	}{
+		{nil, false, false},
+		{[]string{"--enable-log-requests"}, true, false},
+		{[]string{"--enable-log-requests", "--enable-log-outputs"}, true, true},
+	} {
+		c, err := configure(t, nil, append(test.flags, "--replay", says(t, "the| answer"))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log strings.Builder
+		s, err := server.New(c, slog.New(slog.NewJSONHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(`{"messages":[{"role":"user","content":"the question"}]}`))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("X-Request-Id", "mine")
+		s.Handler().ServeHTTP(httptest.NewRecorder(), request)
+		text := log.String()
+		if strings.Contains(text, "the question") != test.prompt || strings.Contains(text, "the answer") != test.written || strings.Count(text, `"request_id":"mine"`) < 2 {
+			t.Errorf("%v: found %s", test.flags, text)
+		}
+	}
+}
+
+func TestRequestMetrics(t *testing.T) {
+	url := serve(t, "--replay", says(t, "Hello"), "--enable-per-request-metrics")
+	_, data := post(t, url+"/v1/chat/completions", hi+"}")
+	arrival, first, finished := get(t, data, "metrics.arrival_time").(float64), get(t, data, "metrics.first_token_time").(float64), get(t, data, "metrics.finished_time").(float64)
+	if arrival < 1e9 || first < arrival || finished < first {
+		t.Errorf("expected times in order, found %s", data)
+	}
+}
+
+// TestTemplates: --chat-template takes a file, a template, the name of one of the model's, or of ours (W3).
+func TestTemplates(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(folder, name)
+	}
+	write("tokenizer_config.json", `{"chat_template":[{"name":"default","template":"{{ raise_exception('the default') }}"},{"name":"tool_use","template":"{{ raise_exception('for tools') }}"}]}`)
+	file := write("mine.jinja", "{{ raise_exception('from the file') }}")
+	for _, test := range []struct {
+		flags  []string
+		fields string
+		says   string
+	}{
+		{[]string{"--model", folder}, `"n":1`, "the default"},
+		{[]string{"--model", folder}, tools + `,"tool_choice":"none"`, "for tools"},
+		{[]string{"--model", folder, "--chat-template", "tool_use"}, `"n":1`, "for tools"},
+		{[]string{"--chat-template", file}, `"n":1`, "from the file"},
+		{[]string{"--chat-template", "{{ raise_exception('inline') }}"}, `"n":1`, "inline"},
+		{[]string{"--trust-request-chat-template"}, `"chat_template":"{{ raise_exception('brought') }}"`, "brought"},
+		{[]string{"--chat-template", "{{ raise_exception(x) }}", "--default-chat-template-kwargs", `{"x":"from the server"}`}, `"chat_template_kwargs":{"x":null}`, "from the server"},
+		{[]string{"--chat-template", "{{ raise_exception(x) }}", "--default-chat-template-kwargs", `{"x":"from the server"}`}, `"chat_template_kwargs":{"x":"from the request"}`, "from the request"},
+		{[]string{"--chat-template", "{{ raise_exception(reasoning_effort ~ enable_thinking) }}", "--reasoning-effort-map", `{"high":"most"}`}, `"reasoning_effort":"high"`, "mostTrue"},
+	} {
+		url := serve(t, append(test.flags, "--replay", says(t, "x"), "--engine-model", "m")...)
+		status, data := post(t, url+"/v1/chat/completions", hi+","+test.fields+"}")
+		if status != http.StatusBadRequest || !strings.Contains(string(data), test.says) {
+			t.Errorf("%v, %s: expected %q, found %d: %s", test.flags, test.fields, test.says, status, data)
+		}
+	}
+	url := serve(t, "--replay", says(t, "Hello"), "--chat-template", "hermes")
+	if status, data := post(t, url+"/v1/chat/completions", hi+"}"); status != http.StatusOK {
+		t.Errorf("one of ours: status %d: %s", status, data)
+	}
+	c, err := configure(t, nil, "--chat-template", "no/such/file.jinja")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.New(c, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "VLLMValidationError: ") {
+		t.Errorf("expected a VLLMValidationError, found %v", err)
+	}
+}

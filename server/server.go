@@ -34,6 +34,8 @@ import (
 	"github.com/parlance-llm/parlance/server/prompt"
 	"github.com/parlance-llm/parlance/server/responses"
 	"github.com/parlance-llm/parlance/server/store"
+	"github.com/parlance-llm/parlance/server/tracing"
+	"github.com/parlance-llm/parlance/templates"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -50,6 +52,7 @@ type Server struct {
 	keys      [][sha256.Size]byte
 	streams   chan struct{} // nil: no limit
 	draining  atomic.Bool
+	tracer    *tracing.Tracer
 }
 
 // Version is the version that /version and the fingerprint tell.
@@ -71,6 +74,7 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	}
 	renderer, err := prompt.New(prompt.Options{
 		Engine: e, Template: c.ChatTemplate, Folder: c.Folder(), ContentFormat: c.ChatTemplateContent, Lenient: c.LenientTemplate, Logger: logger,
+		Named: templates.Source,
 	})
 	if err != nil {
 		return nil, &config.Error{Class: "VLLMValidationError", Message: err.Error()}
@@ -81,8 +85,13 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 		Engine: e, Renderer: renderer,
 		Constrainer: constrain.Constrainer{Level: constraint.Level(c.ToolStrictLevel), Unenforced: !c.EnforceStrict},
 		Exact:       c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
+		LogRequests: c.LogRequests, LogOutputs: c.LogOutputs,
 		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
 	}
+	if s.tracer, err = tracing.New(c.TracesEndpoint, e.Name()); err != nil {
+		return nil, &config.Error{Class: "ValueError", Message: "--otlp-traces-endpoint: " + err.Error()}
+	}
+	s.generator.Tracer = s.tracer
 	for _, key := range c.APIKeys {
 		s.keys = append(s.keys, sha256.Sum256([]byte(key)))
 	}

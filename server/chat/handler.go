@@ -48,7 +48,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	generate.Warn(w.Header(), generation)
 	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(h.whole(req, answers, generation.Usage(), head))
+	_, err = w.Write(h.whole(req, answers, generation.Usage(), head, h.times(generation)))
 	return ignore(err)
 }
 
