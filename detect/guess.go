@@ -88,7 +88,7 @@ func settle(guesses []Guess) []Guess {
 	})
 	for i := range guesses {
 		for j := range guesses {
-			if i != j && slices.Equal(guesses[i].rank, guesses[j].rank) && guesses[i].Format != guesses[j].Format {
+			if i != j && slices.Equal(guesses[i].rank, guesses[j].rank) && guesses[i].Format != guesses[j].Format && !slices.Contains(guesses[i].Like, guesses[j].Name) {
 				guesses[i].Like = append(guesses[i].Like, guesses[j].Name)
 			}
 		}
