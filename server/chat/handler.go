@@ -51,7 +51,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	generate.Warn(w.Header(), generation)
 	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(h.whole(req, answers, generation.Usage(), head, h.times(generation)))
+	_, err = w.Write(h.whole(req, answers, generation.Usage(), head, h.times(generation), generation.Prompt()))
 	return ignore(err)
 }
 
@@ -93,6 +93,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate
 	events := sse.Start(w, h.Settings.WriteTimeout)
 	defer events.Close()
 	out := newChunks(h, r, head, events)
+	out.prompt = generation.Prompt()
 	for {
 		switch {
 		case err == nil:

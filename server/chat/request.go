@@ -15,7 +15,7 @@ import (
 type Request struct {
 	generate.Request
 	includeUsage, continuousUsage bool
-	tokensAsIDs                   bool
+	tokensAsIDs, promptText       bool
 	echo                          string   // shown before the answer
 	allowed                       []string // the names of allowed_tools; nil allows all
 	sampling                      sampling.Fields
@@ -62,6 +62,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 		r.includeUsage, r.continuousUsage = true, true
 	}
 	r.tokensAsIDs = r.sampling.TokensAsIDs || h.Settings.TokensAsIDs
+	r.promptText = r.sampling.PromptText
 	if h.Settings.ExcludeTools && r.ToolChoice.Mode == generate.ToolChoiceNone {
 		r.Tools = nil
 	}
