@@ -159,3 +159,41 @@ func TestTokensAreMarkers(t *testing.T) {
 		t.Errorf("only %d tokens", listed)
 	}
 }
+
+// TestNoFamilyInTheEngine: nothing between the notation and the message knows a family by its name. There are no hooks:
+// what a family needs stands in its definition.
+func TestNoFamilyInTheEngine(t *testing.T) {
+	names := map[string]bool{}
+	for _, info := range Formats() {
+		for _, name := range slices.Concat(info.ToolNames, info.ReasoningNames, []string{info.Name}) {
+			names[name] = true
+		}
+	}
+	words := func(text string) []string {
+		return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' })
+	}
+	files := 0
+	for _, pattern := range []string{"*.go", "internal/grammar/*.go", "internal/program/*.go", "internal/machine/*.go", "internal/match/*.go",
+		"internal/codec/*.go", "internal/codec/*/*.go", "internal/schema/*.go", "internal/escapes/*.go", "internal/pattern/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			files++
+			for _, text := range stringsOf(t, path) {
+				for _, word := range words(text.value) {
+					if names[word] {
+						t.Errorf("%s: %q names %s", text.at, text.value, word)
+					}
+				}
+			}
+		}
+	}
+	if files < 60 {
+		t.Errorf("only %d files", files)
+	}
+}

@@ -4,7 +4,7 @@
 //	model, err := chattemplate.Load("path/of/the/model")
 //	...
 //	template, err := model.For(len(tools) > 0)
-//	prompt, err := template.Render(chattemplate.Request{Messages: messages, Tools: tools, AddGenerationPrompt: true})
+//	rendered, err := template.RenderChat(chattemplate.Chat{Messages: messages, Tools: tools, AddGenerationPrompt: true})
 //
 // The words used throughout:
 //

@@ -170,6 +170,7 @@ func TestRealForcedCalls(t *testing.T) {
 				good++
 			}
 		}
+		t.Logf("%s: %d of %d so far", name, good, all)
 	}
 	t.Logf("%d of %d", good, all)
 }

@@ -147,7 +147,8 @@ func (f *family) tokens(samples []string) (out []string) {
 	return out
 }
 
-// count is the number of bytes of markers in a text.
+// count is the number of bytes of markers in a text. A marker that begins with another counts as that, with the character
+// that ends it.
 func (x *index) count(text string) (bytes int) {
 	place := match.Place(0)
 	for rest := []byte(text); len(rest) > 0; {
@@ -156,6 +157,10 @@ func (x *index) count(text string) (bytes int) {
 		if found != match.None {
 			bytes += len(x.texts[found])
 			place = 0
+			if len(rest) > 0 && rest[0] == '>' && !strings.HasSuffix(x.texts[found], ">") {
+				bytes++
+				rest = rest[1:]
+			}
 		}
 	}
 	return bytes

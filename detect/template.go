@@ -27,14 +27,14 @@ func Template(source string) Result {
 	}
 	r.Tools = settle(r.Tools)
 	r.Tools = surely(r.Tools)
-	best := ""
+	best, sure := "", false
 	if len(r.Tools) > 0 {
-		best = r.Tools[0].Format
+		best, sure = r.Tools[0].Format, r.Tools[0].Sure
 	}
 	for i := range families() {
 		f := &families()[i]
 		for _, name := range f.ReasoningNames {
-			if g, ok := x.reasoning(f, name, best); ok {
+			if g, ok := x.reasoning(f, name, best, sure); ok {
 				r.Reasoning = append(r.Reasoning, g)
 			}
 		}
@@ -43,15 +43,17 @@ func Template(source string) Result {
 	return r
 }
 
-// surely keeps a guess sure only if it is better than the next in what counts: not merely by its share of the markers.
+// surely keeps a guess sure only if it is better than the next of another wire in what counts: not merely by how many of its
+// markers, or of what must be there, were seen.
 func surely(guesses []Guess) []Guess {
-	if len(guesses) > 0 && guesses[0].unsure {
-		guesses[0].Sure = false
+	if len(guesses) == 0 || !guesses[0].Sure {
+		return guesses
 	}
-	if len(guesses) > 1 && guesses[0].Sure {
-		last := len(guesses[0].rank) - 1
-		guesses[0].Sure = slices.Compare(guesses[0].rank[:last], guesses[1].rank[:last]) > 0
-	}
+	best := &guesses[0]
+	last := len(best.rank) - 3
+	best.Sure = !best.unsure && !slices.ContainsFunc(guesses[1:], func(g Guess) bool {
+		return slices.Compare(best.rank[:last], g.rank[:last]) <= 0 && !sameWire(g.Format, best.Format)
+	})
 	return guesses
 }
 
@@ -132,7 +134,8 @@ func (x *inspection) weigh(markers []string) (share float64, evidence []Evidence
 
 // hints weighs what the definition says of templates: the number of texts that must be there if all are, −1 if one is there
 // that must not be.
-func (x *inspection) hints(f *family) (weight float64, evidence []Evidence) {
+// part is the share of what must be there.
+func (x *inspection) hints(f *family) (weight, part float64, evidence []Evidence) {
 	found := 0
 	must := slices.Concat(f.Detect.Template, f.Detect.Vocabulary)
 	for _, text := range must {
@@ -141,6 +144,15 @@ func (x *inspection) hints(f *family) (weight float64, evidence []Evidence) {
 			evidence = append(evidence, Evidence{Source: FromTemplate, Text: text, Offset: at, Says: "templates of the format have it"})
 		}
 	}
+	// What switches the thinking is weighed apart.
+	telling := slices.DeleteFunc(slices.Clone(must), f.isSwitch)
+	held := 0
+	for _, text := range telling {
+		if strings.Contains(x.source, text) {
+			held++
+		}
+	}
+	part = float64(held) / float64(max(len(telling), 1))
 	if found == len(must) {
 		weight = float64(found) // what asks for more tells more
 	}
@@ -150,7 +162,7 @@ func (x *inspection) hints(f *family) (weight float64, evidence []Evidence) {
 			evidence = append(evidence, Evidence{Source: FromTemplate, Text: text, Offset: at, Says: "templates of the format do not have it", Against: true})
 		}
 	}
-	return weight, evidence
+	return weight, part, evidence
 }
 
 // tools judges whether the template's calls are the format's.
@@ -171,15 +183,28 @@ func (x *inspection) tools(f *family) (Guess, bool) {
 	}
 	share, evidence := x.weigh(f.markers)
 	opened, _ := x.weigh(f.openers)
-	weight, hints := x.hints(f)
+	weight, part, hints := x.hints(f)
 	if rendered == 0 && (opened == 0 || x.calls != "" && strings.Contains(x.calls, probeCity)) && weight < 1 {
 		return g, false
 	}
 	g.Evidence = append(append(g.Evidence, hints...), evidence...)
 	g.Score = (rendered + min(max(weight, 0), 1) + share) / 3
-	g.rank = []float64{rendered, -unexplained, min(weight, 1), x.turn(f), max(weight, 0), share}
+	g.rank = []float64{rendered, -unexplained, min(weight, 1), x.turn(f), max(weight, 0), part, share}
 	g.unsure = !known || rendered == 0 && weight < 1
 	return g, true
+}
+
+// isSwitch tells whether a text is the name of an argument that switches the format's thinking.
+func (f *family) isSwitch(text string) bool {
+	for _, thinking := range f.Thinking {
+		if _, ok := thinking.EnabledBy[text]; ok {
+			return true
+		}
+		if _, ok := thinking.DisabledBy[text]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // turn is 1 if the template begins the model's turn as the format's templates do.
@@ -229,8 +254,9 @@ func (x *inspection) readProbe(p *parlance.Parser, tokens []string) (at, left, u
 	return max(at, 0), left, max(unknown, 0), true
 }
 
-// reasoning judges whether the template's thoughts are the format's. best is the likeliest format of its calls.
-func (x *inspection) reasoning(f *family, name, best string) (Guess, bool) {
+// reasoning judges whether the template's thoughts are the format's. best is the likeliest format of its calls, sure
+// whether that is sure.
+func (x *inspection) reasoning(f *family, name, best string, sure bool) (Guess, bool) {
 	g := Guess{Format: f.Name, Name: name}
 	telling := f.thoughts
 	if len(telling) == 0 {
@@ -256,14 +282,14 @@ func (x *inspection) reasoning(f *family, name, best string) (Guess, bool) {
 		g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: best, Offset: -1, Says: "the calls are this format's"})
 	}
 	switches := x.switches(f, name, &g)
-	weight, hints := x.hints(f)
+	weight, part, hints := x.hints(f)
 	g.Evidence = append(append(g.Evidence, hints...), evidence...)
 	if rendered == 0 && own == 0 && share < leastShare {
 		return g, false
 	}
 	g.Score = (rendered + own + share) / 3
-	g.rank = []float64{rendered, own, switches, min(weight, 1), x.turn(f), max(weight, 0), share}
-	g.unsure = rendered == 0 && own == 0 && weight < 1
+	g.rank = []float64{own, rendered, switches, min(weight, 1), x.turn(f), max(weight, 0), part, share}
+	g.unsure = rendered == 0 && own == 0 && weight < 1 || own == 1 && !sure
 	return g, true
 }
 

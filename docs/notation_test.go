@@ -31,17 +31,18 @@ func blocks(page, language string) (found []string) {
 	return found
 }
 
-// compile reads and compiles a definition named example beside those that come with the library.
+// compile reads and compiles a definition beside those that come with the library, one of which may have its name.
 func compile(definition string) error {
 	builtin, err := grammar.NewLibrary(formats.Files, "formats/")
 	if err != nil {
 		return err
 	}
-	library, err := builtin.Over(fstest.MapFS{"example.yaml": {Data: []byte(definition)}}, "", false)
+	name, _, _ := strings.Cut(strings.TrimPrefix(definition, "format: "), "\n")
+	library, err := builtin.Over(fstest.MapFS{name + ".yaml": {Data: []byte(definition)}}, "", true)
 	if err != nil {
 		return err
 	}
-	d, err := library.Definition("example")
+	d, err := library.Definition(name)
 	if err != nil {
 		return err
 	}

@@ -91,3 +91,12 @@ func TestUnknownEngine(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Every engine that is listed opens, and goes by the name it is listed under.
+func TestNames(t *testing.T) {
+	for _, name := range Names() {
+		if e := mustOpen(t, name, Options{URL: "http://127.0.0.1:1"}); e.Name() != name {
+			t.Errorf("%s calls itself %s", name, e.Name())
+		}
+	}
+}

@@ -98,6 +98,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		if _, pattern := s.mux.Handler(r); pattern != "" {
 			route = pattern
 		}
+		ctx, end := s.tracer.Request(r, route)
+		r = r.WithContext(ctx)
 		defer func() {
 			if p := recover(); p != nil && p != http.ErrAbortHandler {
 				s.logger.Error("panic", "request_id", requestid.From(r.Context()), "route", route, "panic", p, "stack", string(debug.Stack()))
@@ -107,6 +109,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			}
 			took := time.Since(start)
 			s.metrics.Answered(route, watched.status, took)
+			end(watched.status)
 			level := slog.LevelInfo
 			if route == "GET /health" || route == "GET /metrics" || route == "GET /ready" {
 				level = slog.LevelDebug

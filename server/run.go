@@ -59,6 +59,11 @@ func (s *Server) Run(ctx context.Context, opened func(address string)) error {
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())
 	}
+	last, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if lost := s.tracer.Close(last); lost != nil {
+		s.logger.Warn("spans are lost", "error", lost) // a collector that is gone is no failure of the server
+	}
 	return errors.Join(err, s.engine.Close())
 }
 

@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/constraint"
@@ -34,6 +35,8 @@ import (
 	"github.com/parlance-llm/parlance/server/prompt"
 	"github.com/parlance-llm/parlance/server/responses"
 	"github.com/parlance-llm/parlance/server/store"
+	"github.com/parlance-llm/parlance/server/tracing"
+	"github.com/parlance-llm/parlance/templates"
 )
 
 // Server is a server. New makes it, Run runs it once.
@@ -50,6 +53,7 @@ type Server struct {
 	keys      [][sha256.Size]byte
 	streams   chan struct{} // nil: no limit
 	draining  atomic.Bool
+	tracer    *tracing.Tracer
 }
 
 // Version is the version that /version and the fingerprint tell.
@@ -61,16 +65,20 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	parser, err := c.Parser()
+	e, err := openEngine(c, logger)
 	if err != nil {
 		return nil, err
 	}
-	e, err := openEngine(c, logger)
+	if err := detectParsers(c, e, logger); err != nil {
+		return nil, err
+	}
+	parser, err := c.Parser()
 	if err != nil {
 		return nil, err
 	}
 	renderer, err := prompt.New(prompt.Options{
 		Engine: e, Template: c.ChatTemplate, Folder: c.Folder(), ContentFormat: c.ChatTemplateContent, Lenient: c.LenientTemplate, Logger: logger,
+		Named: templates.Source,
 	})
 	if err != nil {
 		return nil, &config.Error{Class: "VLLMValidationError", Message: err.Error()}
@@ -81,8 +89,13 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 		Engine: e, Renderer: renderer,
 		Constrainer: constrain.Constrainer{Level: constraint.Level(c.ToolStrictLevel), Unenforced: !c.EnforceStrict},
 		Exact:       c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
+		LogRequests: c.LogRequests, LogOutputs: c.LogOutputs,
 		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
 	}
+	if s.tracer, err = tracing.New(c.TracesEndpoint, e.Name()); err != nil {
+		return nil, &config.Error{Class: "ValueError", Message: "--otlp-traces-endpoint: " + err.Error()}
+	}
+	s.generator.Tracer = s.tracer
 	for _, key := range c.APIKeys {
 		s.keys = append(s.keys, sha256.Sum256([]byte(key)))
 	}
@@ -94,6 +107,28 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	}
 	s.routes(parser)
 	return s, nil
+}
+
+// detectParsers finds out the parsers that the configuration leaves open, and logs why these.
+func detectParsers(c *config.Config, e engine.Engine, logger *slog.Logger) error {
+	if !c.Detects() {
+		return nil
+	}
+	source := ""
+	if e.Capabilities().TemplateSource {
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		defer stop()
+		if template, err := e.Template(ctx, c.EngineModel); err == nil {
+			source = template.Source
+		} else {
+			logger.Warn("the engine does not tell its chat template", "error", err)
+		}
+	}
+	evidence, err := c.Detect(source)
+	for _, line := range evidence {
+		logger.Info("parser found out", "evidence", line)
+	}
+	return err
 }
 
 // settings are the Chat Completions interface's.

@@ -29,9 +29,17 @@ done
 [[ -f $work/address ]] || { echo 'the engine did not start:'; tail -20 "$work/log"; exit 1; }
 export PARLANCE_LLAMACPP_URL
 PARLANCE_LLAMACPP_URL=$(cat "$work/address")
-for ((i = 0; i < 240; i++)); do
-  curl --silent --fail --output /dev/null "$PARLANCE_LLAMACPP_URL/health" 2> /dev/null && break
-  sleep 0.5
-done
+# The address is written when the model is loaded; this only makes sure that it answers.
+"$folder/venv/bin/python" - "$PARLANCE_LLAMACPP_URL" <<'EOF'
+import http.client, sys, time, urllib.parse
+host = urllib.parse.urlsplit(sys.argv[1]).netloc
+for _ in range(240):
+    connection = http.client.HTTPConnection(host, timeout=5)
+    connection.request("GET", "/health")
+    if connection.getresponse().status == 200:
+        sys.exit(0)
+    time.sleep(0.5)
+sys.exit("the engine does not become healthy")
+EOF
 printf 'engine at %s\n' "$PARLANCE_LLAMACPP_URL"
 "$@" 8>&-

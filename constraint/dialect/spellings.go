@@ -8,10 +8,10 @@ import (
 )
 
 var gbnf = &spelling{root: "root", defines: " ::= ", empty: `""`, never: `[^\x00-\U0010FFFF]`,
-	name: dashed, literal: backslashed, class: bracketed, mostRepeated: 1000}
+	name: dashed, literal: backslashed, class: bracketedGBNF, mostRepeated: 1000}
 
 var ebnf = &spelling{root: "root", defines: " ::= ", empty: `""`, never: `[^\x00-\U0010FFFF]`,
-	name: underscored, literal: backslashed, class: bracketed, mostRepeated: 0}
+	name: underscored, literal: backslashed, class: bracketedEBNF, mostRepeated: 0}
 
 var lark = &spelling{root: "start", defines: ": ", empty: `""`, never: `/[^\x{0}-\x{10ffff}]/`,
 	name: lowered, literal: letters, class: pattern, leftward: true, mostRepeated: 0}
@@ -64,14 +64,22 @@ func backslashed(text string) string {
 	return out.String()
 }
 
-func bracketed(ranges []regular.Range, negated bool) string {
+// llama.cpp knows no escape of its own for a dash and a caret, xgrammar takes them as codes for what they mean in a class.
+func bracketedGBNF(ranges []regular.Range, negated bool) string {
+	return bracketed(ranges, negated, func(r rune) string { return fmt.Sprintf(`\x%02X`, r) })
+}
+
+func bracketedEBNF(ranges []regular.Range, negated bool) string {
+	return bracketed(ranges, negated, func(r rune) string { return `\` + string(r) })
+}
+
+func bracketed(ranges []regular.Range, negated bool, special func(rune) string) string {
 	return "[" + inside(ranges, negated, func(r rune) string {
 		switch {
-		case strings.ContainsRune(`\]^-["`, r):
-			if r == '"' || r == '[' {
-				return string(r)
-			}
+		case r == '\\' || r == ']':
 			return `\` + string(r)
+		case r == '^' || r == '-':
+			return special(r)
 		case r == '\n':
 			return `\n`
 		case r == '\t':

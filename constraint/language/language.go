@@ -43,12 +43,16 @@ type Rule struct {
 type Regular struct {
 	Automaton *regular.Automaton
 	Without   []string
+	// Looser: the automaton says more than Without, which a dialect may leave out.
+	Looser bool
 }
 
 // Schema is JSON text of a schema. Body says the same by the other nodes, for dialects that do not know JSON schema.
 type Schema struct {
 	Schema *toolschema.Node
 	Body   *Rule
+	// Excludes are texts that no string in it may hold.
+	Excludes []string
 }
 
 // Mark says what Inner means.
@@ -326,7 +330,7 @@ func Pruned(n Node) Node {
 			rule.Body = walk(n.Body)
 			return rule
 		case *Schema:
-			return &Schema{n.Schema, walk(n.Body).(*Rule)}
+			return &Schema{n.Schema, walk(n.Body).(*Rule), n.Excludes}
 		case *Mark:
 			return &Mark{n.Role, n.Name, walk(n.Inner)}
 		case *Free:

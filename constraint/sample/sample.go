@@ -21,7 +21,6 @@ type Span struct {
 // Sampler writes texts. It belongs to one goroutine.
 type Sampler struct {
 	random *rand.Rand
-	cost   map[language.Node]int
 	rules  map[*language.Rule]int
 	out    strings.Builder
 	spans  []Span

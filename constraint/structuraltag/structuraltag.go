@@ -87,11 +87,17 @@ func (w *writer) node(n language.Node) string {
 	case *language.Mark:
 		return w.node(n.Inner)
 	case *language.Schema:
-		if !w.plain(n.Schema) {
+		schema := jsonschema.Write(n.Schema)
+		if !w.plain(n.Schema) || slices.ContainsFunc(n.Excludes, func(text string) bool {
+			return strings.Contains(schema, toolschema.Quote(text)[1:len(toolschema.Quote(text))-1])
+		}) {
 			return grammar(n)
 		}
-		return `{"type": "json_schema", "json_schema": ` + jsonschema.Write(n.Schema) + "}"
+		return `{"type": "json_schema", "json_schema": ` + schema + texts("excludes", n.Excludes) + "}"
 	case *language.Regular:
+		if n.Looser {
+			w.widened = append(w.widened, "text of a value that closes its call and begins another is let through")
+		}
 		return `{"type": "any_text"` + texts("excludes", n.Without) + "}"
 	case *language.Free:
 		return w.free(n)

@@ -15,6 +15,10 @@ type Tagged struct {
 	Ends []string
 	// Literal are the same where all of them are plain texts.
 	Literal []string
+	// Openers are expressions of the beginnings of calls. No string of JSON between tags may hold one.
+	Openers []string
+	// Excludes are the same, and Literal, as plain texts; none if they are more than that.
+	Excludes []string
 	// Entities: the five entities of XML are decoded; Layout: one line break at each end is no part of the text.
 	Entities, Layout bool
 	// JSON: where the schema is silent the text is JSON, else a string.
@@ -56,6 +60,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 		}
 		return append(out, raw(nil))
 	}
+	containers := map[string]*toolschema.Node{}
 	group := func(kind string, node language.Node) {
 		for i := range out {
 			if out[i].Kind == kind && !out[i].Raw {
@@ -84,12 +89,22 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 			if a.Kind == toolschema.Integer {
 				kind = "number"
 			}
+			if a.Kind == toolschema.Object || a.Kind == toolschema.Array {
+				if containers[kind] == nil {
+					containers[kind] = &toolschema.Node{Pointer: n.Pointer}
+				}
+				containers[kind].Alternatives = append(containers[kind].Alternatives, a)
+			}
 			group(kind, b.alternative(json, n, a))
 		}
 	}
 	for i := range out {
 		if !out[i].Raw {
-			inner := language.Node(&language.Mark{Role: language.JSON, Inner: out[i].Node})
+			written := out[i].Node
+			if container := containers[out[i].Kind]; container != nil && len(t.Excludes) > 0 {
+				written = &language.Schema{Schema: container, Body: asRule(written, b.Name+n.Pointer), Excludes: t.Excludes}
+			}
+			inner := language.Node(&language.Mark{Role: language.JSON, Inner: written})
 			if t.Layout || out[i].Kind != "null" || !kinds.Has(schema.String) { // beside strings null is read only as it stands
 				inner = language.Join(newline, inner, newline)
 			}
@@ -266,8 +281,8 @@ func (b *Builder) rawRole(t Tagged) language.Role {
 
 func (b *Builder) regular(a *regular.Automaton, t Tagged, plain bool) language.Node {
 	out := &language.Regular{Automaton: a}
-	if plain && a == b.freeText(t) && len(t.Literal) == len(t.Ends) {
-		out.Without = t.Literal
+	if plain && a == b.freeText(t) {
+		out.Without, out.Looser = t.Literal, len(t.Literal) < len(t.Ends)
 	}
 	return out
 }

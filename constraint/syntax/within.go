@@ -18,7 +18,15 @@ func (b *Builder) jsonIn(t Tagged) *style {
 	if s, ok := b.tagged[key]; ok {
 		return s
 	}
-	free := b.freeText(t)
+	var ends []string
+	for _, text := range t.Literal {
+		ends = append(ends, regular.Quote(text))
+	}
+	// Closers end a value only with a call behind them.
+	free, err := regular.Without(append(ends, t.Openers...)...)
+	if err != nil {
+		free = b.freeText(t)
+	}
 	inside, err := regular.Match(content)
 	if err == nil {
 		inside, err = inside.And(free)

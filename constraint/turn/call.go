@@ -84,12 +84,21 @@ func (w *walker) capture(e *grammar.Capture, s scene) language.Node {
 		return w.choice(shape, s)
 	}
 	if value, ok := s.captures[e.Name]; ok {
-		return language.Text(value)
+		return anyOf(value)
 	}
 	if e.Name == "id" {
 		return &language.Repeat{Inner: word, Min: 1, Max: 40}
 	}
 	return language.Text("")
+}
+
+// anyOf is any of the values of a capture.
+func anyOf(value string) language.Node {
+	var options []language.Node
+	for _, one := range strings.Split(value, or) {
+		options = append(options, language.Text(one))
+	}
+	return language.Any(options...)
 }
 
 var digit = &language.Class{Ranges: []regular.Range{{First: '0', Last: '9'}}}
@@ -316,7 +325,7 @@ func (w *walker) attribute(a *grammar.Attribute, s scene, bare bool) language.No
 			return language.Text(quotedText(s.tool.Name))
 		}
 		if value, ok := s.captures[capture.Name]; ok {
-			return language.Text(value)
+			return anyOf(value)
 		}
 	}
 	return nil

@@ -1,7 +1,10 @@
 package turn
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/parlance-llm/parlance/constraint/language"
 	"github.com/parlance-llm/parlance/internal/grammar"
@@ -45,12 +48,13 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 	// Several headers may lead to the same body.
 	var bodies []language.Node
 	heads := map[language.Node][]language.Node{}
-	for _, values := range w.headers(header, body[0], s) {
+	for _, group := range merged(w.headers(header, body[0], s)) {
 		inner := s
-		for name, value := range values {
-			inner = inner.with(name, value)
+		head := s
+		for name, values := range group {
+			inner = inner.with(name, values[0])
+			head = head.with(name, strings.Join(values, or))
 		}
-		head := inner
 		if s.tool == nil && s.target == toCall {
 			head.target = nothing
 		}
@@ -69,6 +73,48 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 		options = append(options, language.Join(language.Any(heads[written]...), written, closing))
 	}
 	return language.Any(options...)
+}
+
+// or stands between the values that a capture may have, where it makes no difference which.
+const or = "\x00"
+
+// merged puts headers together that have values for the same captures, if all combinations of the values are there.
+func merged(list []map[string]string) (out []map[string][]string) {
+	groups := map[string][]map[string]string{}
+	var order []string
+	for _, values := range list {
+		key := fmt.Sprint(slices.Sorted(maps.Keys(values)))
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], values)
+	}
+	for _, key := range order {
+		all := map[string][]string{}
+		for _, values := range groups[key] {
+			for name, value := range values {
+				if !slices.Contains(all[name], value) {
+					all[name] = append(all[name], value)
+				}
+			}
+		}
+		product := 1
+		for _, values := range all {
+			product *= len(values)
+		}
+		if product == len(groups[key]) {
+			out = append(out, all)
+			continue
+		}
+		for _, values := range groups[key] {
+			one := map[string][]string{}
+			for name, value := range values {
+				one[name] = []string{value}
+			}
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // header walks a part of a header. An optional part is written if it says what has to be said.

@@ -409,16 +409,22 @@ func (w *walker) taggedBy(rule *grammar.Rule, line valueLine, p *parameter) synt
 	if w.nested(rule) {
 		end(w.expression(rule.Body.Alternatives[0].Items[:1], p))
 	}
-	if run := w.closingRun(); run != "" {
-		end(run)
-	}
-	plain := true
+	run, openers := w.closingRun()
+	end(run)
+	t.Openers = openers
 	for _, e := range t.Ends {
-		text, ok := unquoted(e)
-		plain = plain && ok
-		if ok {
+		if text, ok := unquoted(e); ok {
 			t.Literal = append(t.Literal, text)
 		}
+	}
+	t.Excludes = slices.Clone(t.Literal)
+	for _, e := range openers {
+		text, ok := unquoted(e)
+		if !ok {
+			t.Excludes = nil
+			break
+		}
+		t.Excludes = append(t.Excludes, text)
 	}
 	return t
 }
@@ -480,8 +486,8 @@ func (w *walker) expression(items []grammar.Expression, p *parameter) string {
 
 // closingRun is the expression of the closers of calls and blocks with a new call behind them: inside a value they end
 // it (ruling 31). "" where the definition has no such closers.
-func (w *walker) closingRun() string {
-	var closers, openers []string
+func (w *walker) closingRun() (expression string, openers []string) {
+	var closers []string
 	for _, rule := range w.d.Rules {
 		if role := rule.Role(); role != grammar.Call && role != grammar.Block {
 			continue
@@ -502,10 +508,10 @@ func (w *walker) closingRun() string {
 		}
 	}
 	if len(closers) == 0 || len(openers) == 0 {
-		return ""
+		return "", nil
 	}
 	run := "(?:" + strings.Join(closers, "|") + ")"
-	return run + `(?:\s|` + run + `)*(?:` + strings.Join(openers, "|") + ")"
+	return run + `(?:\s|` + run + `)*(?:` + strings.Join(openers, "|") + ")", openers
 }
 
 func trimBlanks(items []grammar.Expression) []grammar.Expression {

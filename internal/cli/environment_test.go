@@ -60,7 +60,7 @@ func TestPlugins(t *testing.T) {
 	contains(t, good(t, "", with("check", cases)...), "1 passed, 0 failed")
 	contains(t, good(t, "", with("formats")...), "star ", "hermes ")
 	contains(t, good(t, "", with("formats", "star")...), "tool parsers", `thought = "<hmm>"`)
-	for _, command := range []string{"parse --tool-call-parser", "parse --reasoning-parser", "constrain --tool-call-parser", "formats"} {
+	for _, command := range []string{"parse --tool-call-parser", "parse --reasoning-parser", "constrain --tool-call-parser", "serve --tool-call-parser", "formats"} {
 		arguments := append(append([]string{"__complete"}, with(strings.Fields(command)[0])...), strings.Fields(command)[1:]...)
 		contains(t, run(t, "", append(arguments, "")...).out, "\nstar\n", "\nmistral\n")
 	}

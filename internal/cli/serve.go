@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/server"
 	"github.com/parlance-llm/parlance/server/config"
 )
@@ -43,8 +42,8 @@ engine are accepted, and a warning says that they mean nothing here.`,
 		},
 	}
 	c = config.Register(command.Flags())
-	complete(command, "tool-call-parser", parlance.ToolNames)
-	complete(command, "reasoning-parser", parlance.ReasoningNames)
+	complete(command, "tool-call-parser", func() []string { return (&pluginFlags{c.Plugins}).available().ToolNames() })
+	complete(command, "reasoning-parser", func() []string { return (&pluginFlags{c.Plugins}).available().ReasoningNames() })
 	command.Flags().VisitAll(func(f *pflag.Flag) {
 		if allowed := config.Allowed(f.Value); allowed != nil {
 			complete(command, f.Name, func() []string { return allowed })

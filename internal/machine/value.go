@@ -234,7 +234,7 @@ func (m *Machine) takenValueText(text []byte, kind memory) {
 	m.take(text, AsArguments, m.calls-1)
 	v := &m.value
 	if v.kind == program.ValueXML {
-		text, kind = m.entities(text), memoryReused
+		text, kind = m.entities(text, kind)
 	}
 	m.plainValueText(text, kind)
 }
@@ -293,29 +293,32 @@ func needsEscape(text []byte) bool {
 	return false
 }
 
-// entities decodes the entities of XML in text that arrives in pieces.
-func (m *Machine) entities(text []byte) []byte {
+// entities decodes the entities of XML in text that arrives in pieces. What may be the beginning of one is kept.
+func (m *Machine) entities(text []byte, kind memory) ([]byte, memory) {
 	v := &m.value
+	if len(v.entity) == 0 && bytes.IndexByte(text, '&') < 0 {
+		return text, kind
+	}
 	text = append(v.entity, text...)
-	out := make([]byte, 0, len(text))
+	v.entity = text[:0]
+	from := len(m.arena)
 	for i := 0; i < len(text); i++ {
 		if text[i] != '&' {
-			out = append(out, text[i])
+			m.arena = append(m.arena, text[i])
 			continue
 		}
 		if c, n := entity(text[i:]); n > 0 {
-			out = append(out, c)
+			m.arena = append(m.arena, c)
 			i += n - 1
 			continue
 		}
 		if beginsEntity(text[i:]) {
-			v.entity = append([]byte(nil), text[i:]...)
-			return out
+			v.entity = append(v.entity, text[i:]...)
+			break
 		}
-		out = append(out, '&')
+		m.arena = append(m.arena, '&')
 	}
-	v.entity = v.entity[:0]
-	return out
+	return m.arena[from:len(m.arena):len(m.arena)], memoryChunk
 }
 
 func beginsEntity(text []byte) bool {
@@ -396,7 +399,7 @@ func (m *Machine) endValue() {
 	m.valueBehind(AsMarkup)
 	if len(v.entity) > 0 {
 		rest := v.entity
-		v.entity = nil
+		v.entity = v.entity[:0]
 		m.plainValueText(rest, memoryReused)
 	}
 	el := &m.elements[len(m.elements)-1]

@@ -308,7 +308,8 @@ func (c *compiler) inRunPlaces(k []place, h head) []place {
 // runLaw adds to a run of closers what shows that the value has ended: a new call.
 func (c *compiler) runLaw(h head, law func(string, Edge)) {
 	c.outerMarkers(h.call, h.mode, func(literal string, s source, own bool) {
-		if step := &c.graph.steps[s.step]; !own && step.opening && hasLetter(literal) {
+		// White space is a part of the run, so a marker that begins with it shows nothing.
+		if step := &c.graph.steps[s.step]; !own && step.opening && hasLetter(literal) && !strings.ContainsAny(literal[:1], " \t\r\n") {
 			law(literal, Edge{Do: EndValue | EndCall | Again, To: c.afterText(h.call, h.mode)})
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json/v2"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/body"
@@ -26,7 +27,24 @@ type completion struct {
 	PromptText        *string    `json:"prompt_text"`
 	KVTransfer        *string    `json:"kv_transfer_params"`
 	ECTransfer        *string    `json:"ec_transfer_params"`
-	Metrics           *string    `json:"metrics"`
+	Metrics           *times     `json:"metrics"`
+}
+
+// times are when things happened to a request, in seconds since 1970.
+type times struct {
+	Arrival    float64 `json:"arrival_time"`
+	FirstToken float64 `json:"first_token_time"`
+	Finished   float64 `json:"finished_time"`
+}
+
+// times are those of an answer that is complete; nil if they were not asked for.
+func (h *Handler) times(g *generate.Generation) *times {
+	if !h.Settings.Metrics {
+		return nil
+	}
+	seconds := func(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+	started, first := g.Times()
+	return &times{seconds(started), seconds(first), seconds(time.Now())}
 }
 
 type choice struct {
@@ -111,16 +129,19 @@ func (h *Handler) usage(u generate.Usage, reasoning bool) usageWhole {
 func (h *Handler) hidden(r *Request) bool { return !r.IncludeReasoning && r.Model.Parser != nil }
 
 // whole writes a whole answer.
-func (h *Handler) whole(r *Request, answers []*generate.Answer, u generate.Usage, head head) []byte {
+func (h *Handler) whole(r *Request, answers []*generate.Answer, u generate.Usage, head head, at *times, prompt string) []byte {
 	out := completion{
 		ID: head.id, Object: "chat.completion", Created: head.created, Model: head.model, Usage: h.usage(u, r.Model.ReadsReasoning()),
-		SystemFingerprint: optional(h.Settings.Fingerprint),
+		SystemFingerprint: optional(h.Settings.Fingerprint), Metrics: at,
 	}
 	for _, answer := range answers {
 		out.Choices = append(out.Choices, h.choice(r, answer))
 		if answer.PromptTokenIDs != nil && out.PromptTokenIDs == nil {
 			out.PromptTokenIDs = &answer.PromptTokenIDs
 		}
+	}
+	if r.promptText {
+		out.PromptText = &prompt
 	}
 	return encode(out)
 }

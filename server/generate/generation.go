@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,7 +32,10 @@ type Generation struct {
 	failed  error
 	usages  []Usage
 	began   bool
+	ended   []Finish
+	end     func([]Finish, Usage, error) // ends the span
 	started time.Time
+	first   time.Time
 
 	constraint Constraint
 	mutex      sync.Mutex
@@ -96,11 +100,12 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 			return Step{}, g.failed
 		}
 		if !g.began {
-			g.began = true
+			g.began, g.first = true, time.Now()
 			g.observe(func(o Observer) { o.Began(g.request, time.Since(g.started)) })
 		}
 		g.usages[r.step.Choice] = r.step.Usage
 		if r.step.Finish != nil {
+			g.ended = append(g.ended, *r.step.Finish)
 			g.left--
 		}
 		return r.step, nil
@@ -111,6 +116,9 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 		return Step{}, g.failed
 	}
 }
+
+// Times are when the answer was asked for, and when its first piece came; the latter is zero before that.
+func (g *Generation) Times() (started, first time.Time) { return g.started, g.first }
 
 // Usage counts the tokens of all choices so far.
 func (g *Generation) Usage() (sum Usage) {
@@ -124,6 +132,10 @@ func (g *Generation) Usage() (sum Usage) {
 func (g *Generation) Close() {
 	g.cancel()
 	g.done.Wait()
+	if g.end != nil {
+		g.end(g.ended, g.Usage(), g.failed)
+		g.end = nil
+	}
 }
 
 // Answers reads the whole answer: one a choice, in their order.
@@ -209,6 +221,9 @@ func (c *choice) generate(request *engine.Request) error {
 
 func (g *Generation) newSorter() *sorter {
 	s := newSorter(g.request, g.reading)
+	if g.request.Model.bound() && g.generator.Engine.Capabilities().TokenIDs {
+		s.byTokens(g.reading)
+	}
 	s.flagged = g.flag
 	var start parlance.PromptState
 	if parser := g.request.Model.Parser; parser != nil {
@@ -245,6 +260,9 @@ var flags = map[string]string{
 	"constraint": "the engine did not hold the model to what was asked for",
 }
 
+// Prompt is the rendered prompt; "" where the engine renders conversations itself.
+func (g *Generation) Prompt() string { return g.reading.Prompt }
+
 // Notes tell what clients should know of the answer so far beside itself: where the constraint is wider than what was
 // asked for, and what the model did that it should not have done.
 func (g *Generation) Notes() []string {
@@ -260,7 +278,8 @@ type choice struct {
 	sorter     *sorter
 	stops      *stops.Matcher // nil: the engine looks for the stop strings
 	counter    counter
-	guard      Guard // nil: nothing is guarded
+	guard      Guard           // nil: nothing is guarded
+	written    strings.Builder // what the log is told
 }
 
 // take makes a step of a piece.
@@ -288,7 +307,16 @@ func (c *choice) take(p engine.Piece) Step {
 		}
 	}
 	c.watch(text, finish)
-	step.Deltas = c.sorter.write(text)
+	if g.generator.LogOutputs {
+		if c.written.WriteString(text); finish.Reason != "" {
+			g.generator.logger(g.request).Info("written", "choice", c.number, "text", c.written.String(), "finish_reason", finish.Reason)
+		}
+	}
+	if c.sorter.aligner != nil {
+		step.Deltas = c.sorter.writeTokens(text, p.Tokens)
+	} else {
+		step.Deltas = c.sorter.write(text)
+	}
 	if finish.Reason != "" {
 		step.Deltas = append(step.Deltas, c.sorter.finish(&finish)...)
 		step.Finish = &finish

@@ -26,7 +26,11 @@ type Generator struct {
 	Exact, Validated, KnownToolsOnly bool
 	// Observer hears what happens; nil is nobody.
 	Observer Observer
-	Logger   *slog.Logger
+	// Tracer makes a span of every generation; nil is none.
+	Tracer Tracer
+	Logger *slog.Logger
+	// LogRequests logs what requests say, LogOutputs what models write.
+	LogRequests, LogOutputs bool
 }
 
 // Renderer makes the prompt of a request. For an engine that takes only conversations it gives the conversation.
@@ -58,6 +62,13 @@ type Guard interface {
 	Write(text string) bool
 	// Whole tells whether it does.
 	Whole() bool
+}
+
+// Tracer makes spans.
+type Tracer interface {
+	// Generation begins the span of a generation and gives what ends it: with the choices that ended, the tokens, and the
+	// error, if there was one.
+	Generation(ctx context.Context, r *Request) (context.Context, func([]Finish, Usage, error))
 }
 
 // Observer hears what happens, for metrics and logs. Its methods are called by many goroutines.
@@ -100,7 +111,28 @@ func (g *Generator) check(r *Request) error {
 }
 
 // Start checks a request, renders it and sends it to the engine. The Generation must be closed.
-func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) {
+func (g *Generator) Start(ctx context.Context, r *Request) (generation *Generation, err error) {
+	end := func([]Finish, Usage, error) {}
+	if g.Tracer != nil {
+		ctx, end = g.Tracer.Generation(ctx, r)
+	}
+	if generation, err = g.start(ctx, r); err != nil {
+		end(nil, Usage{}, err)
+		return nil, err
+	}
+	generation.end = end
+	return generation, nil
+}
+
+// logger is the log with the request's id.
+func (g *Generator) logger(r *Request) *slog.Logger {
+	if g.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return g.Logger.With("request_id", r.ID, "model", r.Model.Name)
+}
+
+func (g *Generator) start(ctx context.Context, r *Request) (*Generation, error) {
 	if err := g.check(r); err != nil {
 		return nil, err
 	}
@@ -124,6 +156,10 @@ func (g *Generator) Start(ctx context.Context, r *Request) (*Generation, error) 
 		return nil, FromEngine(err)
 	}
 	request.Constraint = constraint.Engine
+	if g.LogRequests {
+		g.logger(r).Info("asked", "messages", len(r.Messages), "prompt", prompt.Text, "tools", len(r.Tools), "tool_choice", r.ToolChoice.Mode,
+			"max_tokens", r.MaxTokens, "n", r.N, "stream", r.Stream, "constrained", constraint.Engine != nil)
+	}
 	generation := newGeneration(ctx, g, r, reading, request)
 	generation.constraint = constraint
 	if generation.notes = constraint.Notes; len(constraint.Notes) > 0 {
@@ -180,13 +216,19 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget, Extra: r.EngineParameter,
 		SpacesBetweenSpecialTokens: r.SpacesBetween,
 	}
-	if can.StopStrings == 0 || len(r.Stop) <= can.StopStrings {
+	if e.TopLogprobs < 0 { // all there are
+		e.TopLogprobs = can.MaxTopLogprobs
+	}
+	if (can.StopStrings == 0 || len(r.Stop) <= can.StopStrings) && (can.IncludeStop || !r.IncludeStop) {
 		e.Stop = r.Stop
+	} else { // they are looked for here
+		e.IncludeStop = false
 	}
 	if r.Model.Parser == nil {
 		e.SkipSpecialTokens = r.SkipSpecial == nil || *r.SkipSpecial
 		return e
 	}
+	e.TokenIDs = e.TokenIDs || r.Model.bound() && can.TokenIDs
 	// The parser needs the markers, whatever the request says of special tokens (W44).
 	for _, format := range r.Model.Formats() {
 		e.PreservedTokens = append(e.PreservedTokens, format.Tokens...)

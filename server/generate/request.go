@@ -70,6 +70,9 @@ func (m *Model) ReadsReasoning() bool { return m.Parser != nil && m.Parser.Reaso
 // ReadsCalls tells whether a tool parser is set.
 func (m *Model) ReadsCalls() bool { return m.Parser != nil && m.Parser.ToolName() != "" }
 
+// bound tells whether the parser knows the model's vocabulary.
+func (m *Model) bound() bool { return m.Parser != nil && m.Parser.Vocabulary() != nil }
+
 // Formats are the formats of the parser's halves.
 func (m *Model) Formats() (formats []parlance.FormatInfo) {
 	if m.Parser == nil {

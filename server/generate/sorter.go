@@ -10,6 +10,7 @@ import (
 // sorter turns the text of one choice into deltas, by what the request wants of calls and reasoning.
 type sorter struct {
 	stream  *parlance.Stream // nil: there is no parser, and all is content
+	aligner *aligner         // nil: markers are known by their text
 	request *Request
 	newID   func(name string, number int) string
 	// known are the names of the declared tools; flagged hears of calls that are none of them, or not the one named.
@@ -50,6 +51,31 @@ func (s *sorter) write(text string) []Delta {
 	return s.take(deltas)
 }
 
+// byTokens knows markers by their token ids from now on. Nothing must have been written.
+func (s *sorter) byTokens(reading parlance.Request) {
+	parser := s.request.Model.Parser
+	s.stream, s.aligner = parser.TokenStream(reading), &aligner{words: parser.Vocabulary()}
+}
+
+// writeTokens takes text and the ids of tokens, which need not be of the same text.
+func (s *sorter) writeTokens(text string, ids []int) []Delta {
+	s.bytes += len(text)
+	s.out = nil
+	s.aligner.write(text, ids, s.ordinary, func(token parlance.Token) {
+		deltas := s.stream.WriteTokens(token)
+		s.look(token.Text, deltas)
+		s.take(deltas)
+	})
+	return s.out
+}
+
+// ordinary takes text that holds no special token.
+func (s *sorter) ordinary(text string) {
+	deltas := s.stream.WriteString(text)
+	s.look(text, deltas)
+	s.take(deltas)
+}
+
 // look shows a piece, and what became of it, to the watch.
 func (s *sorter) look(text string, deltas []parlance.Delta) {
 	if s.watch != nil {
@@ -68,6 +94,9 @@ func (s *sorter) finish(f *Finish) (deltas []Delta) {
 		reason := parlance.FinishStop
 		if f.Incomplete() || f.StopString != "" && !s.request.Model.isMarker(f.StopString) {
 			reason = parlance.FinishLength
+		}
+		if s.aligner != nil {
+			s.aligner.finish(s.ordinary)
 		}
 		last = s.stream.Close(reason)
 	}

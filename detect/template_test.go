@@ -1,0 +1,162 @@
+package detect
+
+import (
+	"bufio"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// label is what templates of a name are.
+type label struct {
+	pattern          string
+	tools, reasoning []string
+}
+
+func labels(t *testing.T) (out []label) {
+	file, err := os.Open("testdata/templates.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for scanner := bufio.NewScanner(file); scanner.Scan(); {
+		line := scanner.Text()
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.Split(line, "\t")
+		if len(fields) != 3 {
+			t.Fatalf("expected three fields: %q", line)
+		}
+		out = append(out, label{fields[0], strings.Split(fields[1], ","), strings.Split(fields[2], ",")})
+	}
+	return out
+}
+
+// TestPublicTemplates detects the formats of public chat templates, which lie, not committed, in the folders that
+// PARLANCE_TEMPLATES names: the right family comes first in 95 % of them, and none is sure and wrong.
+func TestPublicTemplates(t *testing.T) {
+	folders := os.Getenv("PARLANCE_TEMPLATES")
+	if folders == "" {
+		t.Skip("PARLANCE_TEMPLATES names no folder")
+	}
+	known := labels(t)
+	templates, asked, right := 0, 0, 0
+	seen := map[string]bool{}
+	for _, folder := range filepath.SplitList(folders) {
+		files, err := filepath.Glob(filepath.Join(folder, "*.jinja"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			name := filepath.Base(file)
+			i := slices.IndexFunc(known, func(l label) bool { ok, _ := path.Match(l.pattern, name); return ok })
+			if i < 0 || seen[name] {
+				continue
+			}
+			seen[name] = true
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			templates++
+			r := Template(string(data))
+			for _, half := range []struct {
+				name    string
+				guesses []Guess
+				want    []string
+			}{{"tools", r.Tools, known[i].tools}, {"reasoning", r.Reasoning, known[i].reasoning}} {
+				if half.want[0] == "*" { // nobody can say, but nobody may be sure either
+					continue
+				}
+				asked++
+				found, sure := "-", false
+				if len(half.guesses) > 0 {
+					found, sure = half.guesses[0].Format, half.guesses[0].Sure
+				}
+				if slices.Contains(half.want, found) || half.want[0] == "-" && !sure {
+					right++
+					continue
+				}
+				t.Logf("%s: %s: %s, want %s", name, half.name, found, strings.Join(half.want, " or "))
+				if sure {
+					t.Errorf("%s: sure and wrong: %s is %s", name, half.name, found)
+				}
+			}
+		}
+	}
+	t.Logf("%d templates, %d of %d halves right (%.1f %%)", templates, right, asked, 100*float64(right)/float64(max(asked, 1)))
+	if templates < 40 || right*100 < asked*95 {
+		t.Error("fewer than 40 templates, or less than 95 % right")
+	}
+}
+
+// TestOwnTemplates: our own templates are recognised as their families'.
+func TestOwnTemplates(t *testing.T) {
+	for file, want := range map[string]string{
+		"hermes": "hermes", "deepseek_v3": "deepseek_v3", "deepseek_v31": "deepseek_v31", "deepseek_v32": "deepseek_v32", "gemma4": "gemma4",
+		"functiongemma": "functiongemma", "kimi_k3": "kimi_k3", "llama3_json": "llama3_json", "phi4_mini": "phi4_mini_json", "hunyuan_a13b": "hunyuan_a13b",
+		"inkling": "inkling", "mistral": "mistral_v7", "internlm2_tool": "internlm",
+	} {
+		data, err := os.ReadFile("../templates/" + file + ".jinja")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Template(string(data))
+		if len(r.Tools) == 0 || r.Tools[0].Format != want && !slices.Contains(r.Tools[0].Like, want) {
+			t.Errorf("%s: %v, want %s", file, r.Tools, want)
+		}
+	}
+}
+
+func TestBrokenTemplatesAreJudgedByTheirSource(t *testing.T) {
+	r := Template(`{% for x in %} <minimax:tool_call><invoke name=" ]~b]ai`)
+	if len(r.Tools) == 0 || r.Tools[0].Format != "minimax_m2" {
+		t.Errorf("%+v", r.Tools)
+	}
+	if r := Template(""); len(r.Tools)+len(r.Reasoning) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for name, want := range map[string]string{"zai-org/GLM-4.6": "glm47", "glm-4.6-fp8": "glm47", "Qwen/Qwen3-Coder-30B-A3B-Instruct": "qwen3_coder", "openai/gpt-oss-20b": "openai", "nobody/knows": ""} {
+		r := Name(name)
+		found := ""
+		if len(r.Tools) > 0 {
+			found = r.Tools[0].Format
+		}
+		if found != want {
+			t.Errorf("%s: %q, want %q", name, found, want)
+		}
+	}
+}
+
+func TestFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "model")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Folder(folder); err == nil || !strings.Contains(err.Error(), "chat template") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	template, err := os.ReadFile("../templates/deepseek_v31.jinja")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, data []byte) {
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("chat_template.jinja", template)
+	write("tokenizer_config.json", []byte(`{"bos_token":"<｜begin▁of▁sentence｜>"}`))
+	write("config.json", []byte(`{"_name_or_path":"deepseek-ai/DeepSeek-V3.1"}`))
+	r, err := Folder(folder)
+	if err != nil || len(r.Tools) == 0 || r.Tools[0].Format != "deepseek_v31" {
+		t.Errorf("%+v %v", r.Tools, err)
+	}
+}
