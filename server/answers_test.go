@@ -224,3 +224,22 @@ func TestCallIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestCounters: vLLM's counters are there before anything is counted, and count as vLLM does: once a choice of a whole
+// answer, once a step of a stream.
+func TestCounters(t *testing.T) {
+	url := hermesOn(t, says(t, "ok|"+goodCall))
+	has := func(want string) {
+		t.Helper()
+		if _, text := fetchText(t, url+"/metrics"); !strings.Contains(text, want) {
+			t.Errorf("expected %s in the counters", want)
+		}
+	}
+	const name = `vllm:tool_call_parser_invocations_total{mode="%s",model_name="m",outcome="%s",request_type="%s"} `
+	has(fmt.Sprintf(name+"0", "streaming", "no_tool_call", "responses"))
+	post(t, url+"/v1/chat/completions", hi+`,"n":2,`+tools+`}`)
+	has(fmt.Sprintf(name+"2", "non_streaming", "tool_call", "chat_completions"))
+	post(t, url+"/v1/chat/completions", hi+`,"stream":true,`+tools+`}`)
+	has(fmt.Sprintf(name+"1", "streaming", "no_tool_call", "chat_completions"))
+	has(`vllm:request_success_total{finished_reason="stop",model_name="m"} 3`)
+}
