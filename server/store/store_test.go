@@ -148,8 +148,12 @@ func TestFinish(t *testing.T) {
 		nowhere := over
 		nowhere.Conversation = id("nowhere")
 		for what, try := range map[string]func() error{
-			"an event's number that is taken": func() error { return s.Finish(ctx, &over, Ending{From: 0, Events: [][]byte{[]byte("b")}, Extend: true}) },
-			"a conversation that is none":     func() error { return s.Finish(ctx, &nowhere, Ending{From: 1, Events: [][]byte{[]byte("b")}, Extend: true}) },
+			"an event's number that is taken": func() error {
+				return s.Finish(ctx, &over, Ending{From: 0, Events: [][]byte{[]byte("b")}, Extend: true})
+			},
+			"a conversation that is none": func() error {
+				return s.Finish(ctx, &nowhere, Ending{From: 1, Events: [][]byte{[]byte("b")}, Extend: true})
+			},
 		} {
 			if err := try(); err == nil {
 				t.Errorf("%s: %s: no error", name, what)
