@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -157,7 +158,7 @@ func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) error {
 	if one := h.runs.get(id); one != nil {
 		one.cancel(errCancelled)
 		for {
-			_, over, changed := one.after(len(one.events))
+			_, over, changed := one.after(math.MaxInt - 1)
 			if over {
 				break
 			}
