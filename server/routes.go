@@ -20,6 +20,7 @@ func (s *Server) routes(parser *parlance.Parser) error {
 	shown.Responses = s.routeResponses()
 	shown.Messages = s.routeMessages()
 	s.routeParse()
+	s.routeDocs()
 	s.operational()
 	if s.config.Playground {
 		var err error
