@@ -7,6 +7,8 @@
 package language
 
 import (
+	"slices"
+
 	"github.com/parlance-llm/parlance/constraint/regular"
 	"github.com/parlance-llm/parlance/constraint/toolschema"
 )
@@ -26,10 +28,12 @@ type Sequence struct{ Items []Node }
 // Choice is any of its options. With none it is nothing at all.
 type Choice struct{ Options []Node }
 
-// Repeat is Inner at least Min times and at most Max times; Max is -1 where there is no limit.
+// Repeat is Inner at least Min times and at most Max times; Max is -1 where there is no limit. Soft: the limit is there
+// only to keep a model from going on for ever, and may be left out where an engine pays for it.
 type Repeat struct {
 	Inner    Node
 	Min, Max int
+	Soft     bool
 }
 
 // Rule is a node with a name, which may be referred to from anywhere. A reference is the pointer itself.
@@ -175,16 +179,54 @@ func Any(options ...Node) Node {
 	return &Choice{out}
 }
 
+// Distinct are the nodes without those that are written like one before. Rules, automata and schemas are the same only
+// if they are one.
+func Distinct(list []Node) (out []Node) {
+	for _, n := range list {
+		if !slices.ContainsFunc(out, func(other Node) bool { return same(n, other) }) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func same(a, b Node) bool {
+	if a == b {
+		return true
+	}
+	switch a := a.(type) {
+	case *Literal:
+		b, ok := b.(*Literal)
+		return ok && a.Text == b.Text
+	case *Class:
+		b, ok := b.(*Class)
+		return ok && slices.Equal(a.Ranges, b.Ranges)
+	case *Sequence:
+		b, ok := b.(*Sequence)
+		return ok && slices.EqualFunc(a.Items, b.Items, same)
+	case *Choice:
+		b, ok := b.(*Choice)
+		return ok && slices.EqualFunc(a.Options, b.Options, same)
+	case *Repeat:
+		b, ok := b.(*Repeat)
+		return ok && a.Min == b.Min && a.Max == b.Max && same(a.Inner, b.Inner)
+	case *Mark:
+		b, ok := b.(*Mark)
+		return ok && a.Role == b.Role && a.Name == b.Name && same(a.Inner, b.Inner)
+	}
+	return false
+}
+
 // Maybe is a node or nothing.
 func Maybe(n Node) Node {
 	if literal, ok := n.(*Literal); ok && literal.Text == "" {
 		return n
 	}
-	return &Repeat{n, 0, 1}
+	return &Repeat{Inner: n, Max: 1}
 }
 
 // Many is a node any number of times.
-func Many(n Node) Node { return &Repeat{n, 0, -1} }
+func Many(n Node) Node { return &Repeat{Inner: n, Max: -1} }
 
 // Never is no text at all.
 func Never() Node { return &Choice{} }
@@ -320,7 +362,7 @@ func Pruned(n Node) Node {
 			if !p.of(n.Inner) {
 				return &Literal{}
 			}
-			return &Repeat{walk(n.Inner), n.Min, n.Max}
+			return &Repeat{walk(n.Inner), n.Min, n.Max, n.Soft}
 		case *Rule:
 			if rule, ok := done[n]; ok {
 				return rule

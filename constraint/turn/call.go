@@ -33,9 +33,7 @@ func (w *walker) callOf(rule *grammar.Rule, tool *Tool, s scene) language.Node {
 	s.tool = tool
 	s.target = nothing
 	w.Builder.Name = tool.Name
-	notes := len(w.Builder.Notes)
 	made.Body = &language.Mark{Role: language.Call, Name: tool.Name, Inner: w.choice(rule.Body, s)}
-	_ = notes
 	return made
 }
 
@@ -143,8 +141,10 @@ func (w *walker) bareName(tool *Tool, e *grammar.Capture) string {
 
 // quotedText is a text as the value of an attribute.
 func quotedText(text string) string {
-	return `"` + strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;").Replace(text) + `"`
+	return `"` + quoting.Replace(text) + `"`
 }
+
+var quoting = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;")
 
 // argumentText is the whole argument object.
 func (w *walker) argumentText(e *grammar.Capture, s scene) language.Node {
@@ -229,6 +229,7 @@ func (w *walker) set(e *grammar.Set, s scene) language.Node {
 			continue
 		}
 		if one, ok := w.element(inner, s); ok {
+			one.late = slices.ContainsFunc(others, func(other element) bool { return !other.free && other.capture != one.capture })
 			others = append(others, one)
 		}
 	}
@@ -250,8 +251,9 @@ type element struct {
 	node    language.Node
 	// blank: white space must stand before it, where something does. needed: it must be written.
 	blank, needed bool
-	// free: it may stand anywhere among the others, which keep their order.
-	free bool
+	// free: it may stand first, or behind the first of the others, which keep their order. late: it is not the first of
+	// those.
+	free, late bool
 }
 
 // element walks a part of a set that is no attribute. It is written only if what it captures is known.
@@ -282,6 +284,9 @@ func orders(list []element) language.Node {
 	var options []language.Node
 	done := true
 	for i, one := range list {
+		if one.late && slices.ContainsFunc(list[:i], func(before element) bool { return before.free && before.needed }) {
+			continue // what has to stand before it is still to come
+		}
 		var rest []element
 		for k, other := range list {
 			if k != i && other.capture != one.capture && (k > i || other.free || one.free) {
