@@ -27,6 +27,7 @@ import (
 	"github.com/parlance-llm/parlance/constraint/syntax"
 	"github.com/parlance-llm/parlance/constraint/toolschema"
 	"github.com/parlance-llm/parlance/constraint/turn"
+	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
 // Level is how strictly calls are held, --tool-strict-level. A level only raises what a request asks for.
@@ -81,10 +82,21 @@ func ThinkingOf(p *parlance.Parser, r parlance.Request) Thinking {
 	switch {
 	case state.Inside:
 		return ThinkingOpen
-	case state.Prompt == parlance.ThoughtClosed || thinking.Given:
+	case state.Prompt == parlance.ThoughtClosed && !inMessages(reasoning) || thinking.Given:
 		return ThinkingOver
 	}
 	return ThinkingPossible
+}
+
+// inMessages tells whether a format's thoughts are messages of their own, which may come after the prompt has begun the
+// model's turn: what it began need not be the answer.
+func inMessages(d *grammar.Definition) bool {
+	for _, rule := range d.Rules {
+		if rule.Role() == grammar.Thought {
+			return false
+		}
+	}
+	return true
 }
 
 // Request is what a constraint is made from.

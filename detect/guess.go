@@ -94,9 +94,24 @@ func settle(guesses []Guess) []Guess {
 		}
 	}
 	if len(guesses) > 0 {
-		guesses[0].Sure = len(guesses[0].Like) == 0
+		best := &guesses[0]
+		best.Sure = !slices.ContainsFunc(guesses[1:], func(g Guess) bool {
+			return slices.Equal(g.rank, best.rank) && !sameWire(g.Format, best.Format)
+		})
 	}
 	return guesses
+}
+
+// sameWire tells whether two formats write the very same: one extends the other, or both the same, and changes nothing of
+// what is written. Between such it does not matter which is chosen.
+func sameWire(a, b string) bool { return writer(a) == writer(b) }
+
+// writer is the format that a dialect without a grammar of its own writes.
+func writer(format string) string {
+	for f := familyOf(format); f != nil && f.Extends != "" && f.Grammar == "" && len(f.Respell) == 0; f = familyOf(format) {
+		format = f.Extends
+	}
+	return format
 }
 
 // extends is 1 for a dialect, else 0.

@@ -43,16 +43,17 @@ func Template(source string) Result {
 	return r
 }
 
-// surely keeps a guess sure only if it is better than the next in what counts: not merely by how many of
-// its markers, or of what must be there, were seen.
+// surely keeps a guess sure only if it is better than the next of another wire in what counts: not merely by how many of its
+// markers, or of what must be there, were seen.
 func surely(guesses []Guess) []Guess {
-	if len(guesses) > 0 && guesses[0].unsure {
-		guesses[0].Sure = false
+	if len(guesses) == 0 || !guesses[0].Sure {
+		return guesses
 	}
-	if len(guesses) > 1 && guesses[0].Sure {
-		last := len(guesses[0].rank) - 3
-		guesses[0].Sure = slices.Compare(guesses[0].rank[:last], guesses[1].rank[:last]) > 0
-	}
+	best := &guesses[0]
+	last := len(best.rank) - 3
+	best.Sure = !best.unsure && !slices.ContainsFunc(guesses[1:], func(g Guess) bool {
+		return slices.Compare(best.rank[:last], g.rank[:last]) <= 0 && !sameWire(g.Format, best.Format)
+	})
 	return guesses
 }
 

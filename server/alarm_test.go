@@ -63,3 +63,18 @@ func TestTemplateThatIgnoresTools(t *testing.T) {
 		t.Errorf("%q", header)
 	}
 }
+
+// TestPromptText: a request may ask for the prompt that was made of it, whole and streamed.
+func TestPromptText(t *testing.T) {
+	url := serve(t, append(hermesServer, "--replay", says(t, "Hi."))...)
+	for _, stream := range []string{"false", "true"} {
+		_, _, text := warnings(t, url, `{"model":"m","messages":[{"role":"user","content":"Good day"}],"return_prompt_text":true,"stream":`+stream+`}`)
+		if !strings.Contains(text, `"prompt_text":"user: Good day\nassistant: "`) {
+			t.Errorf("stream %s: no prompt in %s", stream, text)
+		}
+		_, _, text = warnings(t, url, `{"model":"m","messages":[{"role":"user","content":"Good day"}],"stream":`+stream+`}`)
+		if !strings.Contains(text, `"prompt_text":null`) {
+			t.Errorf("stream %s: a prompt that nobody asked for in %s", stream, text)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json/v2"
 	"net/http"
 	"time"
@@ -29,9 +30,26 @@ func (s *Server) operational() {
 	s.mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]string{"version": Version})
 	})
-	s.mux.Handle("GET /metrics", s.metrics.Handler())
+	s.mux.HandleFunc("GET /metrics", s.counters)
 	s.serves("GET /v1/models", http.HandlerFunc(s.listModels), apierror.ShapeOpenAI)
 	s.serves("GET /v1/models/{model...}", http.HandlerFunc(s.oneModel), apierror.ShapeOpenAI)
+}
+
+// counters serves the counters. Those of the models that are known stand there at 0 before anything is counted.
+func (s *Server) counters(w http.ResponseWriter, r *http.Request) {
+	names := s.config.ServedNames
+	if len(names) == 0 {
+		ctx, done := context.WithTimeout(r.Context(), time.Second)
+		defer done()
+		entries, _ := s.models.List(ctx) // an engine that does not answer has no models yet
+		for _, entry := range entries {
+			names = append(names, entry.Name)
+		}
+	}
+	for _, name := range names {
+		s.metrics.Prepare(name)
+	}
+	s.metrics.Handler().ServeHTTP(w, r)
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -19,6 +19,7 @@ func (s *Server) routes(parser *parlance.Parser) {
 	s.routeResponses()
 	s.routeMessages()
 	s.routeParse()
+	s.routeDocs()
 	s.operational()
 	if s.config.Playground {
 		s.mux.Handle("/playground/", http.StripPrefix("/playground", web.Handler()))

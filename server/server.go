@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/constraint"
@@ -64,11 +65,14 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	parser, err := c.Parser()
+	e, err := openEngine(c, logger)
 	if err != nil {
 		return nil, err
 	}
-	e, err := openEngine(c, logger)
+	if err := detectParsers(c, e, logger); err != nil {
+		return nil, err
+	}
+	parser, err := c.Parser()
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +107,28 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	}
 	s.routes(parser)
 	return s, nil
+}
+
+// detectParsers finds out the parsers that the configuration leaves open, and logs why these.
+func detectParsers(c *config.Config, e engine.Engine, logger *slog.Logger) error {
+	if !c.Detects() {
+		return nil
+	}
+	source := ""
+	if e.Capabilities().TemplateSource {
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		defer stop()
+		if template, err := e.Template(ctx, c.EngineModel); err == nil {
+			source = template.Source
+		} else {
+			logger.Warn("the engine does not tell its chat template", "error", err)
+		}
+	}
+	evidence, err := c.Detect(source)
+	for _, line := range evidence {
+		logger.Info("parser found out", "evidence", line)
+	}
+	return err
 }
 
 // settings are the Chat Completions interface's.

@@ -2,24 +2,9 @@
 set -euo pipefail
 root=$PWD
 work=$(mktemp -d)
-server=
-cleanup() {
-  if [[ -n $server ]]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
-  rm -rf "$work"
-}
-trap cleanup EXIT
-
-go build -o "$work/parlance" ./cmd/parlance
-"$work/parlance" serve --host 127.0.0.1 --port 0 --replay .ci/clients/recordings --log-format json 2> "$work/log" &
-server=$!
-url=
-for _ in $(seq 100); do
-  url=$(grep -o '"address":"[^"]*"' "$work/log" | head -1 | cut -d'"' -f4 || true)
-  [[ -n $url ]] && break
-  sleep 0.1
-done
-[[ -n $url ]] || { cat "$work/log"; exit 1; }
-url=http://$url
+source .ci/clients/serve.sh
+trap 'stop_server; rm -rf "$work"' EXIT
+start_server "$work" --replay .ci/clients/recordings --responses-store none
 
 python3 -m venv "$work/python"
 "$work/python/bin/pip" install --quiet --disable-pip-version-check openai==3.57.0

@@ -138,6 +138,7 @@ print(answer.choices[0].message)
 curl %[1]s/v1/models   # the other models whose recordings are here
 
 %[1]s/playground/   in a browser: what became of every character
+%[1]s/docs/         the documentation
 `, url, d.body(true), d.model, demoQuestion, demoTool)
 	return nil
 }

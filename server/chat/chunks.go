@@ -24,6 +24,7 @@ type chunks struct {
 	request *Request
 	events  *sse.Writer
 	began   bool
+	prompt  string // the rendered prompt, for return_prompt_text
 	start   []byte // what all chunks begin with, up to the index of the choice
 	buffer  []byte
 }
@@ -126,7 +127,13 @@ func (c *chunks) open(first generate.Step) error {
 		} else {
 			c.buffer = append(c.buffer, "null"...)
 		}
-		c.buffer = append(c.buffer, `,"prompt_text":null}`...)
+		c.buffer = append(c.buffer, `,"prompt_text":`...)
+		if c.request.promptText {
+			c.buffer = body.Quote(c.buffer, c.prompt)
+		} else {
+			c.buffer = append(c.buffer, "null"...)
+		}
+		c.buffer = append(c.buffer, '}')
 		if err := c.events.Data(c.buffer); err != nil {
 			return err
 		}

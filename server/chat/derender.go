@@ -191,7 +191,7 @@ func (d *derendering) whole(w http.ResponseWriter, o *body.Object) error {
 	}
 	head := d.handler.head(d.request)
 	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(d.handler.whole(d.request, answers, usage, head, nil))
+	_, err = w.Write(d.handler.whole(d.request, answers, usage, head, nil, prompt.Text))
 	return ignore(err)
 }
 

@@ -32,6 +32,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	req.ID = requestid.From(r.Context())
+	if h.Generator.Engine.Name() != "vllm" {
+		req.EngineParameter = nil
+	}
 	generation, err := h.Generator.Start(r.Context(), &req.Request)
 	if err != nil {
 		return err
@@ -48,7 +51,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	generate.Warn(w.Header(), generation)
 	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(h.whole(req, answers, generation.Usage(), head, h.times(generation)))
+	_, err = w.Write(h.whole(req, answers, generation.Usage(), head, h.times(generation), generation.Prompt()))
 	return ignore(err)
 }
 
@@ -90,6 +93,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate
 	events := sse.Start(w, h.Settings.WriteTimeout)
 	defer events.Close()
 	out := newChunks(h, r, head, events)
+	out.prompt = generation.Prompt()
 	for {
 		switch {
 		case err == nil:

@@ -15,7 +15,7 @@ import (
 type Request struct {
 	generate.Request
 	includeUsage, continuousUsage bool
-	tokensAsIDs                   bool
+	tokensAsIDs, promptText       bool
 	echo                          string   // shown before the answer
 	allowed                       []string // the names of allowed_tools; nil allows all
 	sampling                      sampling.Fields
@@ -42,6 +42,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 	}
 	kwargs := r.readFields(o)
 	r.sampling = sampling.Read(o, &r.Request)
+	r.EngineParameter = engineParameters(o)
 	r.Logprobs = set(o.Bool("logprobs"), false)
 	if top := o.Int("top_logprobs"); top != nil {
 		r.TopLogprobs = int(*top)
@@ -61,6 +62,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 		r.includeUsage, r.continuousUsage = true, true
 	}
 	r.tokensAsIDs = r.sampling.TokensAsIDs || h.Settings.TokensAsIDs
+	r.promptText = r.sampling.PromptText
 	if h.Settings.ExcludeTools && r.ToolChoice.Mode == generate.ToolChoiceNone {
 		r.Tools = nil
 	}
@@ -171,6 +173,21 @@ func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
 	}
 	r.readTools(o)
 	return kwargs
+}
+
+// passedOn are vLLM's own fields that only its engine understands; other engines are not sent them, and would ignore or
+// refuse them.
+var passedOn = []string{"priority", "cache_salt", "vllm_xargs", "logprob_token_ids", "truncate_prompt_tokens", "length_penalty", "kv_transfer_params"}
+
+// engineParameters are the fields that are passed on as they are.
+func engineParameters(o *body.Object) map[string]jsontext.Value {
+	out := map[string]jsontext.Value{}
+	for _, name := range passedOn {
+		if value := o.Raw(name); value != nil {
+			out[name] = value
+		}
+	}
+	return out
 }
 
 // set is a value, or what holds where there is none.

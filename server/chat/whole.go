@@ -129,7 +129,7 @@ func (h *Handler) usage(u generate.Usage, reasoning bool) usageWhole {
 func (h *Handler) hidden(r *Request) bool { return !r.IncludeReasoning && r.Model.Parser != nil }
 
 // whole writes a whole answer.
-func (h *Handler) whole(r *Request, answers []*generate.Answer, u generate.Usage, head head, at *times) []byte {
+func (h *Handler) whole(r *Request, answers []*generate.Answer, u generate.Usage, head head, at *times, prompt string) []byte {
 	out := completion{
 		ID: head.id, Object: "chat.completion", Created: head.created, Model: head.model, Usage: h.usage(u, r.Model.ReadsReasoning()),
 		SystemFingerprint: optional(h.Settings.Fingerprint), Metrics: at,
@@ -139,6 +139,9 @@ func (h *Handler) whole(r *Request, answers []*generate.Answer, u generate.Usage
 		if answer.PromptTokenIDs != nil && out.PromptTokenIDs == nil {
 			out.PromptTokenIDs = &answer.PromptTokenIDs
 		}
+	}
+	if r.promptText {
+		out.PromptText = &prompt
 	}
 	return encode(out)
 }

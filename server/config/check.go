@@ -184,10 +184,10 @@ func (c *Config) Registry() *parlance.Registry {
 // checkNames: parser names are always checked, whether or not they are used (W1).
 func (c *Config) checkNames() error {
 	tools, reasoning := c.Registry().ToolNames(), c.Registry().ReasoningNames()
-	if c.ToolParser != "" && !slices.Contains(tools, c.ToolParser) {
+	if c.ToolParser != "" && c.ToolParser != Auto && !slices.Contains(tools, c.ToolParser) {
 		return errorf(keyError, "invalid tool call parser: %s (chose from { %s })", c.ToolParser, strings.Join(tools, ", "))
 	}
-	if c.ReasoningParser != "" && !slices.Contains(reasoning, c.ReasoningParser) {
+	if c.ReasoningParser != "" && c.ReasoningParser != Auto && !slices.Contains(reasoning, c.ReasoningParser) {
 		return errorf(keyError, "invalid reasoning parser: %s (chose from { %s })", c.ReasoningParser, strings.Join(reasoning, ", "))
 	}
 	return nil

@@ -69,8 +69,8 @@ func (c *Config) registerEngine(flags *pflag.FlagSet) {
 
 func (c *Config) registerParsing(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.AutoToolChoice, "enable-auto-tool-choice", false, "let the model decide whether to call tools")
-	flags.StringVar(&c.ToolParser, "tool-call-parser", "", "the `NAME` of the parser for tool calls")
-	flags.StringVar(&c.ReasoningParser, "reasoning-parser", "", "the `NAME` of the parser for reasoning; none is none")
+	flags.StringVar(&c.ToolParser, "tool-call-parser", "", "the `NAME` of the parser for tool calls; auto finds it in the model's files or name")
+	flags.StringVar(&c.ReasoningParser, "reasoning-parser", "", "the `NAME` of the parser for reasoning; none is none, auto finds it in the model's files or name")
 	flags.StringArrayVar(&c.Plugins.Tool, "tool-parser-plugin", nil, "a `FILE` with the definition of a format of your own, or a folder of them; may be repeated")
 	flags.StringArrayVar(&c.Plugins.Reasoning, "reasoning-parser-plugin", nil, "the same; a definition may hold both halves")
 	flags.BoolVar(&c.Plugins.Override, "override-parsers", false, "let the definitions of plug-ins take names of built-in formats and parsers")

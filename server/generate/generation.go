@@ -260,6 +260,9 @@ var flags = map[string]string{
 	"constraint": "the engine did not hold the model to what was asked for",
 }
 
+// Prompt is the rendered prompt; "" where the engine renders conversations itself.
+func (g *Generation) Prompt() string { return g.reading.Prompt }
+
 // Notes tell what clients should know of the answer so far beside itself: where the constraint is wider than what was
 // asked for, and what the model did that it should not have done.
 func (g *Generation) Notes() []string {

@@ -216,8 +216,13 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget, Extra: r.EngineParameter,
 		SpacesBetweenSpecialTokens: r.SpacesBetween,
 	}
-	if can.StopStrings == 0 || len(r.Stop) <= can.StopStrings {
+	if e.TopLogprobs < 0 { // all there are
+		e.TopLogprobs = can.MaxTopLogprobs
+	}
+	if (can.StopStrings == 0 || len(r.Stop) <= can.StopStrings) && (can.IncludeStop || !r.IncludeStop) {
 		e.Stop = r.Stop
+	} else { // they are looked for here
+		e.IncludeStop = false
 	}
 	if r.Model.Parser == nil {
 		e.SkipSpecialTokens = r.SkipSpecial == nil || *r.SkipSpecial

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -157,7 +158,7 @@ func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) error {
 	if one := h.runs.get(id); one != nil {
 		one.cancel(errCancelled)
 		for {
-			_, over, changed := one.after(len(one.events))
+			_, over, changed := one.after(math.MaxInt - 1)
 			if over {
 				break
 			}
@@ -327,7 +328,7 @@ func (h *Handler) failAbandoned(ctx context.Context) error {
 			Sequence int            `json:"sequence_number"`
 			Response jsontext.Value `json:"response"`
 		}{"response.failed", len(events), response.Body})
-		err = errors.Join(err, eventErr, h.Store.AddEvents(ctx, id, len(events), [][]byte{last}), h.Store.Put(ctx, response))
+		err = errors.Join(err, eventErr, h.Store.Finish(ctx, response, store.Ending{From: len(events), Events: [][]byte{last}}))
 	}
 	return err
 }

@@ -14,8 +14,10 @@ import (
 type Fields struct {
 	// TokensAsIDs: log probabilities name tokens by their ids.
 	TokensAsIDs bool
-	noTokens    bool // a limit of no tokens was asked for
-	beams       bool
+	// PromptText: the answer tells the prompt that was rendered.
+	PromptText bool
+	noTokens   bool // a limit of no tokens was asked for
+	beams      bool
 }
 
 // Read reads the fields into a request. Log probabilities are not among them, since interfaces differ in those.
@@ -51,6 +53,7 @@ func Read(o *body.Object, r *generate.Request) (f Fields) {
 	r.SpacesBetween = o.Bool("spaces_between_special_tokens")
 	r.TokenIDs = set(o.Bool("return_token_ids"), false)
 	f.TokensAsIDs = set(o.Bool("return_tokens_as_token_ids"), false)
+	f.PromptText = set(o.Bool("return_prompt_text"), false)
 	r.ThinkingBudget = whole(o.Int("thinking_token_budget"))
 	f.beams = set(o.Bool("use_beam_search"), false)
 	return f
