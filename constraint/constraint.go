@@ -124,7 +124,7 @@ type Constraint struct {
 	node  language.Node
 	notes []string
 
-	schema     string
+	schema     func() string
 	schemaNote string
 
 	tag, gbnf, ebnf, lark func() Text
@@ -270,8 +270,12 @@ func build(p *parlance.Parser, r *Request) (*Constraint, error) {
 		o.Tool = nil
 	}
 	if plan.format != nil {
-		if o.Instead, c.schema, err = plan.format.node(builder, &c.notes); err != nil {
+		var text string
+		if o.Instead, text, err = plan.format.node(builder, &c.notes); err != nil {
 			return nil, &Error{Param: "response_format", Err: err}
+		}
+		if !plan.calls {
+			c.schema = func() string { return text }
 		}
 	}
 	node, err := turn.New(o)
@@ -311,11 +315,9 @@ func (c *Constraint) unwritable(tools []*Tool, places []int, plan *plan, builder
 func (c *Constraint) fallback(plan *plan, choices []jsonschema.Choice, thinking Thinking) {
 	switch {
 	case plan.named:
-		c.schema = jsonschema.Write(choices[0].Parameters)
+		c.schema = sync.OnceValue(func() string { return jsonschema.Write(choices[0].Parameters) })
 	case plan.forced:
-		c.schema = jsonschema.Required(choices, plan.once)
-	case plan.calls && plan.format != nil:
-		c.schema = ""
+		c.schema = sync.OnceValue(func() string { return jsonschema.Required(choices, plan.once) })
 	}
 	if thinking == ThinkingOpen {
 		c.schemaNote = "a JSON schema has no place for the thought: it holds from the first character"
@@ -353,11 +355,14 @@ func (c *Constraint) Lark() Text { return c.lark() }
 // JSONSchema is the constraint as a JSON schema of the whole answer: of plain JSON instead of calls in the format's own
 // syntax. It answers false where no JSON schema says it: calls that are not forced, or an answer that is no JSON.
 func (c *Constraint) JSONSchema() (Text, bool) {
-	t := Text{Text: c.schema}
+	var t Text
+	if c.schema != nil {
+		t.Text = c.schema()
+	}
 	if c.schemaNote != "" {
 		t.Notes = []string{c.schemaNote}
 	}
-	return t, c.schema != ""
+	return t, t.Text != ""
 }
 
 // Notes say what of the request is not held in any dialect: keywords of schemas that no constraint can hold.

@@ -238,11 +238,11 @@ func Productive(n Node) bool { return newProductive(n).of(n) }
 type productive struct{ rules map[*Rule]bool }
 
 func newProductive(n Node) *productive {
-	p := &productive{map[*Rule]bool{}}
 	rules := Rules(n)
+	p := &productive{make(map[*Rule]bool, len(rules))}
 	for changed := true; changed; {
 		changed = false
-		for _, rule := range rules {
+		for _, rule := range slices.Backward(rules) { // what a rule uses mostly comes behind it
 			if !p.rules[rule] && p.of(rule.Body) {
 				p.rules[rule], changed = true, true
 			}
@@ -330,12 +330,45 @@ func Children(n Node, visit func(Node)) {
 	}
 }
 
+// everything tells whether all that a node reaches is productive.
+func (p *productive) everything(n Node) bool {
+	seen := make(map[*Rule]bool, len(p.rules))
+	all := true
+	var visit func(Node)
+	visit = func(n Node) {
+		switch n := n.(type) {
+		case *Literal, *Class:
+			all = all && p.of(n)
+			return
+		case *Regular:
+			all = all && !n.Automaton.Empty()
+			return
+		case *Choice:
+			all = all && len(n.Options) > 0
+		case *Rule:
+			if seen[n] {
+				return
+			}
+			seen[n] = true
+			all = all && p.rules[n]
+		}
+		if all {
+			Children(n, visit)
+		}
+	}
+	visit(n)
+	return all
+}
+
 // Pruned is the same language without what can never be finished: options, optional parts and tags that lead nowhere.
 // It answers nil if nothing is left.
 func Pruned(n Node) Node {
 	p := newProductive(n)
 	if !p.of(n) {
 		return nil
+	}
+	if p.everything(n) {
+		return n
 	}
 	done := map[*Rule]*Rule{}
 	var walk func(Node) Node
