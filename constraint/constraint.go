@@ -279,6 +279,13 @@ func build(p *parlance.Parser, r *Request) (*Constraint, error) {
 		}
 	}
 	node, err := turn.New(o)
+	if p.ResponseTemplate() != nil && plan.forced && (err != nil || language.Pruned(node) == nil) {
+		c.fallback(plan, choices, r.Thinking)
+		if node, err = c.plainJSON(builder); err != nil {
+			return nil, &Error{Param: "tools", Err: err}
+		}
+		c.notes = append(c.notes, "the response template has no form that can be forced: calls are forced as plain JSON")
+	}
 	if err != nil {
 		var wrong *turn.Error
 		if errors.As(err, &wrong) && wrong.Tool != "" {
@@ -309,6 +316,16 @@ func (c *Constraint) unwritable(tools []*Tool, places []int, plan *plan, builder
 		return &Error{Param: "response_format", Err: errors.New(reason)}
 	}
 	return &Error{Param: fmt.Sprintf("tools[%d].function.parameters", places[0]), Tool: tools[0].Name, Err: errors.New(reason)}
+}
+
+// plainJSON is the fallback as a language: what the parsers read for forced calls in every format.
+func (c *Constraint) plainJSON(builder *syntax.Builder) (language.Node, error) {
+	node, _, err := toolschema.Read([]byte(c.schema()))
+	if err != nil {
+		return nil, err
+	}
+	builder.Name = "calls"
+	return &language.Schema{Schema: node, Body: builder.JSON(node)}, nil
 }
 
 // fallback is the JSON schema for engines that take no other dialect: plain JSON, which the parsers read for forced calls.

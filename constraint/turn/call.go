@@ -127,6 +127,12 @@ func (w *walker) bareName(tool *Tool, e *grammar.Capture) string {
 	class := &grammar.WordClass
 	if run, ok := e.Shape.(*grammar.Run); ok {
 		class = &run.Class
+		if run.Automaton != nil { // of a template that a checkpoint brings
+			if !run.Automaton.Matches(tool.Name) {
+				w.fail(tool, "", fmt.Sprintf("expected a name that the format %s can write, found one that the pattern of its template does not match", w.d.Format))
+			}
+			return tool.Name
+		}
 	}
 	for _, r := range tool.Name {
 		if r < 128 && !class.Has(byte(r)) || r >= 128 && !class.HasWide(r) {
