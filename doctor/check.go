@@ -34,23 +34,23 @@ func Checks() []Check { return slices.Clone(checks) }
 var checks = []Check{
 	{"tokenizer-without-markers", "a tokenizer without the markers that the parser needs", nil, (*examination).tokenizer},
 	{"auto-tools-off", "no tool parser, or auto-tools off", nil, (*examination).autoTools},
-	{"engine-parses", "an engine that parses by itself already", []string{"refused"}, (*examination).engineParses},
-	{"template-ignores-tools", "a chat template that does not show the tools", []string{"no-call", "forced-not-constrained", "format-shuts-out-tools"}, (*examination).toolsShown},
+	{"engine-parses", "an engine that parses by itself already", []string{"refused", "forced-not-constrained", "format-shuts-out-tools"}, (*examination).engineParses},
+	{"template-ignores-tools", "a chat template that does not show the tools", noCalls, (*examination).toolsShown},
+	{"markers-stripped", "markers stripped as special tokens", slices.Concat(noCalls, noParser), (*examination).stripped},
+	{"call-cut-by-limit", "a call cut off by max_tokens", slices.Concat(noParser, []string{"no-call", "malformed-call", "stream-differs", "thought-not-closed"}), (*examination).cutByLimit},
+	{"call-cut-by-stop", "a call cut off by a stop string", slices.Concat(noCalls, noParser, []string{"malformed-call", "stream-differs"}), (*examination).cutByStop},
+	{"other-tool-parser", "the tool parser of another family", slices.Concat(noCalls, []string{"template-other-syntax"}), (*examination).otherToolParser},
+	{"no-tool-parser", "calls left in the content by a server that reads none", noCalls, (*examination).noToolParser},
+	{"no-reasoning-parser", "no reasoning parser", []string{"forced-not-constrained"}, (*examination).noReasoningParser},
+	{"other-reasoning-parser", "the reasoning parser of another family", []string{"forced-not-constrained"}, (*examination).otherReasoningParser},
 	{"template-other-syntax", "a chat template that shows another call syntax than the parser reads", []string{"template-drops-calls"}, (*examination).templateSyntax},
 	{"template-drops-calls", "a chat template that leaves out the calls of earlier turns", nil, (*examination).templateCalls},
 	{"unknown-kwargs", "template arguments that the template does not know", nil, (*examination).kwargs},
-	{"markers-stripped", "markers stripped as special tokens", []string{"other-tool-parser", "no-tool-parser", "no-call", "forced-not-constrained"}, (*examination).stripped},
-	{"call-cut-by-limit", "a call cut off by max_tokens", []string{"other-tool-parser", "no-tool-parser", "malformed-call", "no-call", "stream-differs", "thought-not-closed"}, (*examination).cutByLimit},
-	{"call-cut-by-stop", "a call cut off by a stop string", []string{"other-tool-parser", "no-tool-parser", "malformed-call", "no-call"}, (*examination).cutByStop},
-	{"other-tool-parser", "the tool parser of another family", []string{"no-call", "forced-not-constrained", "format-shuts-out-tools", "template-other-syntax"}, (*examination).otherToolParser},
-	{"no-tool-parser", "calls left in the content by a server that reads none", []string{"no-call", "forced-not-constrained", "format-shuts-out-tools"}, (*examination).noToolParser},
-	{"no-reasoning-parser", "no reasoning parser", nil, (*examination).noReasoningParser},
-	{"other-reasoning-parser", "the reasoning parser of another family", nil, (*examination).otherReasoningParser},
-	{"thinking-against-switch", "a thought that is open or closed in the prompt against the switch", []string{"thought-not-closed", "thought-assumed"}, (*examination).againstSwitch},
-	{"thought-never-opened", "a thought that was closed and never opened", nil, (*examination).neverOpened},
+	{"thinking-against-switch", "a thought that is open or closed in the prompt against the switch", []string{"thought-not-closed", "thought-assumed", "forced-not-constrained"}, (*examination).againstSwitch},
+	{"thought-never-opened", "a thought that was closed and never opened", []string{"forced-not-constrained"}, (*examination).neverOpened},
 	{"thought-assumed", "an answer without a thought that is taken for one", []string{"thought-not-closed", "no-call"}, (*examination).thoughtAssumed},
-	{"thought-not-closed", "an unclosed thought that eats the answer", []string{"no-call", "call-cut-by-limit"}, (*examination).notClosed},
-	{"malformed-call", "a call whose arguments are no JSON object", nil, (*examination).malformed},
+	{"thought-not-closed", "an unclosed thought that eats the answer", []string{"no-call"}, (*examination).notClosed},
+	{"malformed-call", "a call whose arguments are no JSON object", []string{"stream-differs"}, (*examination).malformed},
 	{"undeclared-function", "a function that is not declared", nil, (*examination).undeclared},
 	{"arguments-against-schema", "arguments that the tool's schema does not allow", nil, (*examination).againstSchema},
 	{"forced-not-constrained", "a forced call that the engine did not hold the model to", nil, (*examination).notForced},
@@ -60,6 +60,12 @@ var checks = []Check{
 	{"refused", "a request that the server refuses", nil, (*examination).refused},
 	{"no-call", "an answer without a call", nil, (*examination).noCall},
 }
+
+// What follows from other faults.
+var (
+	noCalls  = []string{"no-call", "forced-not-constrained", "format-shuts-out-tools"}
+	noParser = []string{"other-tool-parser", "no-tool-parser"}
+)
 
 // check runs all checks and leaves out what others explain.
 func (x *examination) check() []Finding {

@@ -60,9 +60,14 @@ func (x *examination) templateSyntax() []Finding {
 	if !ok || x.parser == nil || x.parser.ToolName() == "" || !strings.Contains(turn, toolName) {
 		return nil
 	}
+	// The tool half alone: an earlier turn has no thought, whatever the prompt opens.
+	parser, err := parlance.Lookup(x.parser.ToolName(), "")
+	if err != nil {
+		return nil
+	}
 	request := x.auto.request()
 	request.Prompt = prompt
-	m := x.parser.Parse(turn, request, parlance.FinishStop)
+	m := parser.Parse(turn, request, parlance.FinishStop)
 	if len(m.Calls) == 1 && m.Calls[0].Name == toolName {
 		return nil
 	}
