@@ -127,7 +127,7 @@ func (a *assembler) text(kind, prefix, text string) error {
 		}
 		a.open.contentful = true
 	}
-	a.open.text += text
+	a.open.written = append(a.open.written, text...)
 	e := event{Type: "response.output_text.delta", OutputIndex: a.index(), ContentIndex: first, ItemID: a.open.ID, Delta: &text}
 	if kind == typeReasoning {
 		e.Type = "response.reasoning_text.delta"
@@ -151,7 +151,7 @@ func (a *assembler) arguments(text string) error {
 			return nil
 		}
 	}
-	a.open.Arguments += text
+	a.open.written = append(a.open.written, text...)
 	return a.tell(event{Type: kind, OutputIndex: a.index(), ItemID: a.open.ID, Delta: &text})
 }
 
@@ -162,21 +162,22 @@ func (a *assembler) close(status string) error {
 		return nil
 	}
 	a.open, i.Status = nil, status
+	text := string(i.written)
 	done := event{OutputIndex: a.index(), ItemID: i.ID}
 	switch i.Type {
 	case typeReasoning:
 		if a.request.encrypted {
-			secret := seal(i.text)
+			secret := seal(text)
 			i.encrypted = &secret
 		}
-		done.Type, done.ContentIndex, done.Text = "response.reasoning_text.done", first, &i.text
+		done.Type, done.ContentIndex, done.Text = "response.reasoning_text.done", first, &text
 	case typeMessage:
 		logprobs := append([]logprob{}, i.logprobs...)
-		done.Type, done.ContentIndex, done.Text, done.Logprobs = "response.output_text.done", first, &i.text, &logprobs
+		done.Type, done.ContentIndex, done.Text, done.Logprobs = "response.output_text.done", first, &text, &logprobs
 	case typeFunction:
-		done.Type, done.Name, done.Arguments = "response.function_call_arguments.done", i.Name, &i.Arguments
+		done.Type, done.Name, done.Arguments = "response.function_call_arguments.done", i.Name, &text
 	case typeCustom:
-		done.Type, done.Input = "response.custom_tool_call_input.done", &i.Arguments
+		done.Type, done.Input = "response.custom_tool_call_input.done", &text
 	}
 	if err := a.tell(done); err != nil {
 		return err

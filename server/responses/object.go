@@ -149,14 +149,14 @@ type item struct {
 	ID     string
 	Status string
 
-	text       string // of reasoning and messages
+	// written is the text of reasoning and messages, the arguments of a function's call, or the input of a custom tool's.
+	written    []byte
 	logprobs   []logprob
 	encrypted  *string
 	CallID     string
 	Name       string
 	Namespace  string
-	Arguments  string // of a function's call; the input of a custom tool's
-	contentful bool   // the content part has been opened
+	contentful bool // the content part has been opened
 }
 
 type logprob struct {
@@ -190,10 +190,10 @@ type outputPart struct {
 // part is the content of reasoning or a message.
 func (i *item) part() outputPart {
 	if i.Type == typeReasoning {
-		return outputPart{Type: "reasoning_text", Text: i.text}
+		return outputPart{Type: "reasoning_text", Text: string(i.written)}
 	}
 	logprobs := append([]logprob{}, i.logprobs...)
-	return outputPart{Type: "output_text", Text: i.text, Annotations: &[]any{}, Logprobs: &logprobs}
+	return outputPart{Type: "output_text", Text: string(i.written), Annotations: &[]any{}, Logprobs: &logprobs}
 }
 
 // MarshalJSON writes an item with the fields of its type.
@@ -235,7 +235,7 @@ func (i *item) MarshalJSON() ([]byte, error) {
 			Name      string  `json:"name"`
 			Namespace *string `json:"namespace,omitzero"`
 			Input     string  `json:"input"`
-		}{i.ID, i.Type, i.Status, i.CallID, i.Name, optional(i.Namespace), i.Arguments}, encoding)
+		}{i.ID, i.Type, i.Status, i.CallID, i.Name, optional(i.Namespace), string(i.written)}, encoding)
 	}
 	return json.Marshal(struct {
 		ID        string  `json:"id"`
@@ -245,7 +245,7 @@ func (i *item) MarshalJSON() ([]byte, error) {
 		Name      string  `json:"name"`
 		Namespace *string `json:"namespace,omitzero"`
 		Arguments string  `json:"arguments"`
-	}{i.ID, i.Type, i.Status, i.CallID, i.Name, optional(i.Namespace), i.Arguments}, encoding)
+	}{i.ID, i.Type, i.Status, i.CallID, i.Name, optional(i.Namespace), string(i.written)}, encoding)
 }
 
 var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true), json.Deterministic(true))

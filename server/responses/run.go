@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -117,7 +118,8 @@ type run struct {
 
 	mutex   sync.Mutex
 	events  []named
-	snap    []byte        // the object as it is now
+	snap    []byte // the object as it was a moment ago
+	snapped time.Time
 	changed chan struct{} // closed when there is more, or the end
 	over    bool
 }
@@ -246,12 +248,15 @@ func (h *Handler) work(ctx context.Context, one *run, a *assembler) {
 	touched := time.Now()
 	a.send = func(name string, data []byte) error {
 		count := 0
+		over := a.object.Status != queued && a.object.Status != inProgress // then all are stored already
 		one.update(func() {
 			one.events = append(one.events, named{name, data})
-			one.snap = encode(a.object)
+			// The object grows with the answer: writing it down for every event would take quadratic time.
+			if over || name == "response.in_progress" || one.snapped.IsZero() || time.Since(one.snapped) > flushEvery || strings.HasSuffix(name, ".done") {
+				one.snap, one.snapped = encode(a.object), time.Now()
+			}
 			count = len(one.events)
 		})
-		over := a.object.Status != queued && a.object.Status != inProgress // then all are stored already
 		if !over && (count-a.journal.stored >= flushAt || time.Since(a.journal.flushed) > flushEvery) {
 			flush()
 		}
