@@ -2,6 +2,7 @@ package parlance
 
 import (
 	"math/rand"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -116,6 +117,26 @@ func TestHeldIsBounded(t *testing.T) {
 			t.Errorf("%s: %d bytes of arguments have come", c.tool, given)
 		}
 		t.Logf("%s: at most %d bytes were held of %d", c.tool, most, given)
+	}
+}
+
+// TestLimitsAtAnyCut: a candidate reaches the limit at the same byte however the text is cut (contract 1, ruling 41).
+func TestLimitsAtAnyCut(t *testing.T) {
+	for _, c := range []struct{ tool, reasoning, before, after string }{
+		{"xlam", "musespark1x", `[{"name": "`, ` to=f<|message|>x<|eom|>`},
+		{"olmo3", "", "<function_calls>\nf(", "=1)\n</function_calls>"},
+		{"cohere_command3", "cohere_command3", "<|START_RESPONSE|>It is <co>warm</co: ", ":[1]> today<|END_RESPONSE|>"},
+		{"lfm2", "", "<|tool_call_start|>[f(a=1), ", ", g(b=2)]<|tool_call_end|>"},
+	} {
+		p := must(Lookup(c.tool, c.reasoning))
+		for n := 20; n < 80; n++ {
+			s := sample{parser: p, request: Request{HeldLimit: 60}, reason: FinishStop}
+			text := c.before + strings.Repeat("k", n) + c.after + " end"
+			one := streamed(t, s, text, func() int { return len(text) })
+			if other := streamed(t, s, text, func() int { return 1 }); !reflect.DeepEqual(one, other) {
+				t.Errorf("%q\nin one       %s\nbyte by byte %s", text, describe(one), describe(other))
+			}
+		}
 	}
 }
 

@@ -183,6 +183,9 @@ func TestContractOnMutations(t *testing.T) {
 			if random.Intn(3) == 0 {
 				m.request.Prompt = prompt(random, s, groups[s.parser])
 			}
+			if random.Intn(6) == 0 { // small ones, so that they are met (ruling 41)
+				m.request.HeldLimit, m.request.ArgumentLimit = 1+random.Intn(40), random.Intn(60)
+			}
 			check(t, m, mutate(random, s, groups[s.parser]), random)
 			check(t, m, soup(random, s, groups[s.parser]), random)
 		}

@@ -204,9 +204,11 @@ func TestBatchGoesOnAnywhere(t *testing.T) {
 func TestBatchRefusesResultsOfAnotherInput(t *testing.T) {
 	in := file(t, "in.jsonl", `{"id":1,"text":"one","tool_parser":"hermes"}`+"\n")
 	for text, says := range map[string]string{
-		`{"id":2,"content":""}` + "\n":                                  "result 1 has the id 2, but line 1 of ",
-		`{"id":1,"content":""}` + "\n" + `{"id":2,"content":""}` + "\n": "it holds more results than ",
-		"notes\nof mine\n":                                              "expected a result on line 1, found something else",
+		`{"id":2,"segments":[]}` + "\n":                                   "result 1 has the id 2, but line 1 of ",
+		`{"id":1,"segments":[]}` + "\n" + `{"id":2,"segments":[]}` + "\n": "it holds more results than ",
+		// A file of inputs is none of results, even where it is that of this input.
+		`{"id":1,"text":"one","tool_parser":"hermes"}` + "\n{}\n": "expected a result on line 1, found something else: it has neither segments nor an error",
+		"notes\nof mine\n": "expected a result on line 1, found something else",
 	} {
 		out := file(t, "out.jsonl", text)
 		o := run(t, "", "batch", "-o", out, in)

@@ -28,10 +28,15 @@ func resume(file *os.File, lines *lineReader) (bad int, err error) {
 			break // what stands after the last line break was broken off
 		}
 		var result struct {
-			ID    jsontext.Value `json:"id"`
-			Error *string        `json:"error"`
+			ID       jsontext.Value `json:"id"`
+			Error    *string        `json:"error"`
+			Segments jsontext.Value `json:"segments"`
 		}
-		if err := conformance.Decode(line, &result); err != nil {
+		err = conformance.Decode(line, &result)
+		if err == nil && result.Error == nil && result.Segments == nil {
+			err = errors.New("it has neither segments nor an error")
+		}
+		if err != nil {
 			if _, err := in.Peek(1); errors.Is(err, io.EOF) {
 				break // a machine that loses its power may leave such a last line
 			}

@@ -322,7 +322,11 @@ func (m *Machine) inPython(n *program.Node, piece []byte, i int) int {
 		m.argumentsFrom = m.heldLength(i)
 	}
 	from := i
-	used, out, status := m.python.Step(piece[i:], m.scratch[:0])
+	rest := piece[i:]
+	if m.open {
+		rest = rest[:m.room(len(rest), m.heldLength(i))]
+	}
+	used, out, status := m.python.Step(rest, m.scratch[:0])
 	i += used
 	if m.open {
 		switch {

@@ -122,6 +122,12 @@ func (m *Machine) heldLength(i int) int { return len(m.held) + i - m.from }
 // tooLong tells whether a candidate has reached its limit (ruling 41).
 func (m *Machine) tooLong(i int) bool { return m.heldLength(i) > m.options.HeldLimit }
 
+// room is how much of n more bytes may be read at once where so much is held already: no more than shows that the limit
+// is passed, so that a candidate ends at the same byte however the text is cut.
+func (m *Machine) room(n, held int) int {
+	return min(n, max(m.options.HeldLimit+1-held, 1))
+}
+
 // settle takes the held text as one thing, but its last `but` bytes, and ends the candidate. What is left over is for
 // the caller.
 func (m *Machine) settle(i, but int, as As, call int) {

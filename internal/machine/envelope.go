@@ -69,17 +69,32 @@ func (m *Machine) inEnvelope(n *program.Node, piece []byte, i int) int {
 			m.failEnvelope(n, i)
 			return i
 		}
-		i = m.envelopeStep(n, piece, i)
+		i = m.envelopeStep(n, piece[:m.envelopeRoom(piece, i)], i)
 	}
 	return i
 }
 
-func (m *Machine) envelopeTooLong(i int) bool {
-	limit := m.options.HeldLimit
-	if e := &m.envelope; e.argued || m.node.Marked && e.keys > 0 && len(e.name) < limit {
-		limit = m.options.ArgumentLimit
+// envelopeLimit is how much of an object may be held where it stands.
+func (m *Machine) envelopeLimit() int {
+	if e := &m.envelope; e.argued || m.node.Marked && e.keys > 0 && len(e.name) < m.options.HeldLimit {
+		return m.options.ArgumentLimit
 	}
-	return m.heldLength(i) > limit
+	return m.options.HeldLimit
+}
+
+func (m *Machine) envelopeTooLong(i int) bool { return m.heldLength(i) > m.envelopeLimit() }
+
+// envelopeRoom is how far a step from byte i may go, so that the limits are seen at the same byte however the text is
+// cut.
+func (m *Machine) envelopeRoom(piece []byte, i int) int {
+	if !m.open {
+		return len(piece)
+	}
+	room := m.envelopeLimit() + 1 - m.heldLength(i)
+	if m.envelope.state == envelopeText { // a name is never longer than the text it is read from
+		room = min(room, m.options.HeldLimit-len(m.envelope.name))
+	}
+	return min(len(piece), i+max(room, 1))
 }
 
 // failEnvelope ends an envelope that carries no call: text, or the plain arguments of a forced tool (ruling 16).

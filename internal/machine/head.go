@@ -199,7 +199,7 @@ func (m *Machine) tokenInMarkup(n *program.Node, s match.Symbol, text []byte) bo
 
 // inUntil captures text up to a marker.
 func (m *Machine) inUntil(n *program.Node, piece []byte, i int) int {
-	place, read, found, back := n.Table.Find(m.place, piece[i:])
+	place, read, found, back := n.Table.Find(m.place, piece[i:i+m.room(len(piece)-i, max(m.heldLength(i), len(m.word)))])
 	m.word = append(m.word, piece[i:i+read]...)
 	i += read
 	if found == match.None {

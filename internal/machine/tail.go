@@ -178,7 +178,7 @@ func (m *Machine) enterHeld(n *program.Node) {
 
 // inGap reads text between the elements of a list.
 func (m *Machine) inGap(n *program.Node, piece []byte, i int) int {
-	place, read, found, back := n.Table.Find(m.place, piece[i:])
+	place, read, found, back := n.Table.Find(m.place, piece[i:i+m.room(len(piece)-i, len(m.gap))])
 	m.gap = append(m.gap, piece[i:i+read]...)
 	i += read
 	if found == match.None {
