@@ -238,12 +238,13 @@ func byParser(samples []sample) map[*Parser][]sample {
 	return out
 }
 
-// byFormat groups samples by the definitions of their parsers; one with two halves stands in two groups.
-func byFormat(samples []sample) map[*grammar.Definition][]sample {
-	out := map[*grammar.Definition][]sample{}
+// byFormat groups samples by the formats of their parsers; one with two halves stands in two groups. Formats that arrive
+// with a template are one group, whatever the template.
+func byFormat(samples []sample) map[string][]sample {
+	out := map[string][]sample{}
 	for _, s := range samples {
 		for _, d := range s.parser.halves() {
-			out[d] = append(out[d], s)
+			out[d.Format] = append(out[d.Format], s)
 		}
 	}
 	return out

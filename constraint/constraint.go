@@ -27,6 +27,7 @@ import (
 	"github.com/parlance-llm/parlance/constraint/syntax"
 	"github.com/parlance-llm/parlance/constraint/toolschema"
 	"github.com/parlance-llm/parlance/constraint/turn"
+	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
 // Level is how strictly calls are held, --tool-strict-level. A level only raises what a request asks for.
@@ -81,10 +82,21 @@ func ThinkingOf(p *parlance.Parser, r parlance.Request) Thinking {
 	switch {
 	case state.Inside:
 		return ThinkingOpen
-	case state.Prompt == parlance.ThoughtClosed || thinking.Given:
+	case state.Prompt == parlance.ThoughtClosed && !inMessages(reasoning) || thinking.Given:
 		return ThinkingOver
 	}
 	return ThinkingPossible
+}
+
+// inMessages tells whether a format's thoughts are messages of their own, which may come after the prompt has begun the
+// model's turn: what it began need not be the answer.
+func inMessages(d *grammar.Definition) bool {
+	for _, rule := range d.Rules {
+		if rule.Role() == grammar.Thought {
+			return false
+		}
+	}
+	return true
 }
 
 // Request is what a constraint is made from.
@@ -112,7 +124,7 @@ type Constraint struct {
 	node  language.Node
 	notes []string
 
-	schema     string
+	schema     func() string
 	schemaNote string
 
 	tag, gbnf, ebnf, lark func() Text
@@ -258,11 +270,22 @@ func build(p *parlance.Parser, r *Request) (*Constraint, error) {
 		o.Tool = nil
 	}
 	if plan.format != nil {
-		if o.Instead, c.schema, err = plan.format.node(builder, &c.notes); err != nil {
+		var text string
+		if o.Instead, text, err = plan.format.node(builder, &c.notes); err != nil {
 			return nil, &Error{Param: "response_format", Err: err}
+		}
+		if !plan.calls {
+			c.schema = func() string { return text }
 		}
 	}
 	node, err := turn.New(o)
+	if p.ResponseTemplate() != nil && plan.forced && (err != nil || language.Pruned(node) == nil) {
+		c.fallback(plan, choices, r.Thinking)
+		if node, err = c.plainJSON(builder); err != nil {
+			return nil, &Error{Param: "tools", Err: err}
+		}
+		c.notes = append(c.notes, "the response template has no form that can be forced: calls are forced as plain JSON")
+	}
 	if err != nil {
 		var wrong *turn.Error
 		if errors.As(err, &wrong) && wrong.Tool != "" {
@@ -295,15 +318,23 @@ func (c *Constraint) unwritable(tools []*Tool, places []int, plan *plan, builder
 	return &Error{Param: fmt.Sprintf("tools[%d].function.parameters", places[0]), Tool: tools[0].Name, Err: errors.New(reason)}
 }
 
+// plainJSON is the fallback as a language: what the parsers read for forced calls in every format.
+func (c *Constraint) plainJSON(builder *syntax.Builder) (language.Node, error) {
+	node, _, err := toolschema.Read([]byte(c.schema()))
+	if err != nil {
+		return nil, err
+	}
+	builder.Name = "calls"
+	return &language.Schema{Schema: node, Body: builder.JSON(node)}, nil
+}
+
 // fallback is the JSON schema for engines that take no other dialect: plain JSON, which the parsers read for forced calls.
 func (c *Constraint) fallback(plan *plan, choices []jsonschema.Choice, thinking Thinking) {
 	switch {
 	case plan.named:
-		c.schema = jsonschema.Write(choices[0].Parameters)
+		c.schema = sync.OnceValue(func() string { return jsonschema.Write(choices[0].Parameters) })
 	case plan.forced:
-		c.schema = jsonschema.Required(choices, plan.once)
-	case plan.calls && plan.format != nil:
-		c.schema = ""
+		c.schema = sync.OnceValue(func() string { return jsonschema.Required(choices, plan.once) })
 	}
 	if thinking == ThinkingOpen {
 		c.schemaNote = "a JSON schema has no place for the thought: it holds from the first character"
@@ -341,11 +372,14 @@ func (c *Constraint) Lark() Text { return c.lark() }
 // JSONSchema is the constraint as a JSON schema of the whole answer: of plain JSON instead of calls in the format's own
 // syntax. It answers false where no JSON schema says it: calls that are not forced, or an answer that is no JSON.
 func (c *Constraint) JSONSchema() (Text, bool) {
-	t := Text{Text: c.schema}
+	var t Text
+	if c.schema != nil {
+		t.Text = c.schema()
+	}
 	if c.schemaNote != "" {
 		t.Notes = []string{c.schemaNote}
 	}
-	return t, c.schema != ""
+	return t, t.Text != ""
 }
 
 // Notes say what of the request is not held in any dialect: keywords of schemas that no constraint can hold.

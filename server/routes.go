@@ -9,26 +9,32 @@ import (
 	"github.com/parlance-llm/parlance/server/completions"
 	"github.com/parlance-llm/parlance/server/messages"
 	"github.com/parlance-llm/parlance/server/parse"
+	"github.com/parlance-llm/parlance/server/playground"
 	"github.com/parlance-llm/parlance/server/responses"
-	"github.com/parlance-llm/parlance/web"
 )
 
 // routes puts the interfaces on their paths.
-func (s *Server) routes(parser *parlance.Parser) {
-	s.routeChat(parser)
-	s.routeResponses()
-	s.routeMessages()
+func (s *Server) routes(parser *parlance.Parser) error {
+	shown := playground.Options{Generator: s.generator, Registry: s.config.Registry()}
+	shown.Chat = s.routeChat(parser)
+	shown.Responses = s.routeResponses()
+	shown.Messages = s.routeMessages()
 	s.routeParse()
 	s.routeDocs()
 	s.operational()
 	if s.config.Playground {
-		s.mux.Handle("/playground/", http.StripPrefix("/playground", web.Handler()))
+		var err error
+		if shown.Vocabulary, err = s.config.Vocabulary(); err != nil {
+			return err
+		}
+		s.mux.Handle("/playground/", http.StripPrefix("/playground", playground.Handler(shown)))
 		s.mux.Handle("GET /playground", http.RedirectHandler(s.config.RootPath+"/playground/", http.StatusMovedPermanently))
 	}
+	return nil
 }
 
 // routeChat is the Chat Completions interface, and what reads its conversations.
-func (s *Server) routeChat(parser *parlance.Parser) {
+func (s *Server) routeChat(parser *parlance.Parser) *chat.Handler {
 	settings := s.settings(parser)
 	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: settings, Logger: s.logger}
 	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
@@ -43,10 +49,11 @@ func (s *Server) routeChat(parser *parlance.Parser) {
 		BodyLimit: settings.BodyLimit, KeepAlive: settings.KeepAlive, WriteTimeout: settings.WriteTimeout, Fingerprint: settings.Fingerprint,
 		MaxPrompts: 1024,
 	}}, apierror.ShapeOpenAI)
+	return chats
 }
 
 // routeResponses is the OpenAI Responses interface, and the conversations that belong to it.
-func (s *Server) routeResponses() {
+func (s *Server) routeResponses() *responses.Handler {
 	h := &responses.Handler{Generator: s.generator, Models: s.models, Store: s.store, Settings: s.responsesSettings(), Logger: s.logger}
 	s.responses = h
 	s.generates("POST /v1/responses", h.Create(), apierror.ShapeOpenAI)
@@ -59,13 +66,15 @@ func (s *Server) routeResponses() {
 	} {
 		s.serves(pattern, handler, apierror.ShapeOpenAI)
 	}
+	return h
 }
 
 // routeMessages is Anthropic's Messages interface.
-func (s *Server) routeMessages() {
+func (s *Server) routeMessages() *messages.Handler {
 	handler := &messages.Handler{Generator: s.generator, Models: s.models, Settings: s.messagesSettings(), Logger: s.logger}
 	s.generates("POST /v1/messages", handler, apierror.ShapeAnthropic)
 	s.serves("POST /v1/messages/count_tokens", http.HandlerFunc(handler.CountTokens), apierror.ShapeAnthropic)
+	return handler
 }
 
 // routeParse sorts text that comes from elsewhere.

@@ -105,7 +105,9 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	if s.store, err = c.OpenStore(); err != nil {
 		return nil, err
 	}
-	s.routes(parser)
+	if err := s.routes(parser); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 

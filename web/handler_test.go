@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func ask(t *testing.T, question any) (status int, lines []map[string]json.RawMes
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(Handler())
+	server := httptest.NewServer(Handler(Options{}))
 	defer server.Close()
 	answer, err := http.Post(server.URL+"/api/read", "application/json", bytes.NewReader(body))
 	if err != nil {
@@ -65,7 +66,7 @@ func read(t *testing.T, q Question) (summary Summary, steps []Step) {
 // TestSamplesRead: every sample is covered by its spans from end to end, and its deltas put together are the message,
 // however it is cut.
 func TestSamplesRead(t *testing.T) {
-	server := httptest.NewServer(Handler())
+	server := httptest.NewServer(Handler(Options{}))
 	defer server.Close()
 	answer, err := http.Get(server.URL + "/api/samples")
 	if err != nil {
@@ -164,7 +165,7 @@ func TestBadQuestions(t *testing.T) {
 }
 
 func TestPageAndFormats(t *testing.T) {
-	server := httptest.NewServer(http.StripPrefix("/playground", Handler()))
+	server := httptest.NewServer(http.StripPrefix("/playground", Handler(Options{})))
 	defer server.Close()
 	for path, kind := range map[string]string{
 		"/playground/": "text/html", "/playground/page.js": "text/javascript", "/playground/style.css": "text/css", "/playground/icon.svg": "image/svg+xml", "/playground/api/formats": "application/json",
@@ -183,5 +184,64 @@ func TestPageAndFormats(t *testing.T) {
 	}
 	if len(parlance.ToolNames()) == 0 {
 		t.Error("no names")
+	}
+}
+
+// post gives an answer of one of the smaller interfaces.
+func post(t *testing.T, o Options, path string, question any) (status int, answer string) {
+	t.Helper()
+	data, err := json.Marshal(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := httptest.NewRecorder()
+	Handler(o).ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, path, bytes.NewReader(data)))
+	return recorder.Code, recorder.Body.String()
+}
+
+func TestConstraint(t *testing.T) {
+	tools := json.RawMessage(`[{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}]`)
+	for _, test := range []struct {
+		dialect, tool, reasoning string
+		tools                    json.RawMessage
+		status                   int
+		says                     string
+	}{
+		{"gbnf", "hermes", "", tools, http.StatusOK, `\"add\\\"`},
+		{"lark", "hermes", "qwen3", tools, http.StatusOK, "start:"},
+		{"ebnf", "qwen3_coder", "", tools, http.StatusOK, "root ::="},
+		{"structural_tag", "hermes", "", tools, http.StatusOK, "structural_tag"},
+		{"json_schema", "hermes", "", tools, http.StatusOK, "add"},
+		{"gbnf", "hermes", "", nil, http.StatusOK, "no tools"},
+		{"gbnf", "", "qwen3", tools, http.StatusOK, "no tool parser"},
+		{"gbnf", "hermess", "", tools, http.StatusOK, "hermes"},
+		{"gbnf", "hermes", "", json.RawMessage(`[{"type": "function", "function": {"name": "f", "strict": true, "parameters": {"type": "objekt"}}}]`), http.StatusOK, "objekt"},
+		{"gbnf", "hermes", "", json.RawMessage(`[{"type": "function"}]`), http.StatusOK, "function"},
+		{"regex", "hermes", "", tools, http.StatusBadRequest, "regex"},
+	} {
+		status, answer := post(t, Options{}, "/api/constraint", map[string]any{"dialect": test.dialect, "tool_parser": test.tool, "reasoning_parser": test.reasoning, "tools": test.tools})
+		if status != test.status || !strings.Contains(answer, test.says) {
+			t.Errorf("%s of %s: %d %s", test.dialect, test.tool, status, answer)
+		}
+	}
+}
+
+// TestTokenPlaces: a character that tokens share ends with the last of them, and tokens that are not the text are refused.
+func TestTokenPlaces(t *testing.T) {
+	for _, test := range []struct {
+		text   string
+		tokens []Token
+		ends   [][2]int
+		ok     bool
+	}{
+		{"aé😀", []Token{{"a", 1}, {"\xc3", 2}, {"\xa9", 3}, {"😀", 4}}, [][2]int{{1, 1}, {2, 3}, {4, 4}}, true},
+		{"", nil, [][2]int{}, true},
+		{"ab", []Token{{"a", 1}}, nil, false},
+		{"ab", []Token{{"b", 1}}, nil, false},
+	} {
+		ends, ok := places(test.text, test.tokens)
+		if ok != test.ok || ok && !slices.Equal(ends, test.ends) {
+			t.Errorf("%q: %v %v", test.text, ends, ok)
+		}
 	}
 }

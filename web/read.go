@@ -1,10 +1,12 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance"
@@ -27,6 +29,8 @@ type Question struct {
 	// Chunk is the number of characters a piece, 0 for all at once; with Seed, pieces of 1 to Chunk characters.
 	Chunk int    `json:"chunk"`
 	Seed  uint64 `json:"seed"`
+	// Surface is the interface whose events are wanted beside the deltas, "" for none.
+	Surface string `json:"surface"`
 }
 
 // Summary is the first line of an answer: what became of the text.
@@ -72,6 +76,9 @@ type Step struct {
 	At     int     `json:"at"`
 	Held   int     `json:"held,omitzero"`
 	Deltas []Delta `json:"deltas,omitzero"`
+	// Wire is what the surface sends: server-sent events. LeftOut: from here on they are left out, for there are too many.
+	Wire    string `json:"wire,omitzero"`
+	LeftOut bool   `json:"left_out,omitzero"`
 }
 
 // Delta is one thing that became certain.
@@ -91,19 +98,21 @@ type reading struct {
 	parser   *parlance.Parser
 	request  parlance.Request
 	reason   parlance.FinishReason
+	wire     Wire // nil: no surface is asked for
+	formats  []parlance.FormatInfo
 }
 
 // prepare checks a question. The error says what is wrong with it, for the person at the page.
-func (q *Question) prepare() (*reading, error) {
+func (h *handler) prepare(ctx context.Context, q *Question) (*reading, error) {
 	chosen, err := q.choose()
 	if err != nil {
 		return nil, err
 	}
-	parser, err := parlance.Lookup(chosen.ToolParser, chosen.ReasoningParser)
+	parser, err := h.registry().Lookup(chosen.ToolParser, chosen.ReasoningParser)
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{question: chosen, parser: parser, reason: parlance.FinishStop}
+	r := &reading{question: chosen, parser: parser, reason: parlance.FinishStop, formats: h.registry().Formats()}
 	r.request = parlance.Request{Prompt: q.Prompt, ChatTemplateKwargs: q.ChatTemplateKwargs, Exact: q.Exact, Validated: q.Validated}
 	if r.request.Tools, err = parlance.ParseTools(q.Tools); err != nil {
 		return nil, err
@@ -120,6 +129,15 @@ func (q *Question) prepare() (*reading, error) {
 	}
 	if q.Chunk < 0 {
 		return nil, fmt.Errorf("the chunk must be a number of characters, not %d", q.Chunk)
+	}
+	if q.Surface != "" {
+		i := slices.IndexFunc(h.Surfaces, func(s Surface) bool { return s.Name == q.Surface })
+		if i < 0 {
+			return nil, fmt.Errorf("the interface %q is not served here", q.Surface)
+		}
+		if r.wire, err = h.Surfaces[i].Open(ctx, Reading{Parser: parser, Request: r.request, Tools: q.Tools}); err != nil {
+			return nil, fmt.Errorf("%s refuses the request: %w", h.Surfaces[i].Title, err)
+		}
 	}
 	return r, nil
 }
@@ -149,8 +167,14 @@ func (q *Question) choose() (Question, error) {
 	return chosen, nil
 }
 
-// batch is how many steps make a line.
-const batch = 400
+// A line has at most batch steps, and not many more than batchBytes of events.
+const (
+	batch      = 400
+	batchBytes = 64 << 10
+)
+
+// MostWire is how many bytes of events of a surface are answered.
+const MostWire = 16 << 20
 
 // run reads the text and gives out the lines of the answer; send answers whether to go on.
 func (r *reading) run(send func(any) bool) {
@@ -166,7 +190,8 @@ func (r *reading) run(send func(any) bool) {
 	stream := r.parser.Stream(r.request)
 	watch := detect.NewWatch(r.parser, r.parser.PromptState(r.request))
 	var steps []Step
-	at, bytes := 0, 0
+	at, bytes, filled := 0, 0, 0
+	events := events{wire: r.wire}
 	size := r.pieces()
 	for bytes < len(text) {
 		piece := first(text[bytes:], size())
@@ -174,20 +199,44 @@ func (r *reading) run(send func(any) bool) {
 		watch.Write([]byte(piece), deltas)
 		bytes += len(piece)
 		at += units(piece)
-		steps = append(steps, Step{At: at, Held: units(text[max(bytes-stream.Held(), 0):bytes]), Deltas: copied(deltas)})
-		if len(steps) == batch {
+		step := Step{At: at, Held: units(text[max(bytes-stream.Held(), 0):bytes]), Deltas: copied(deltas)}
+		step.Wire, step.LeftOut = events.of(func(w Wire) (string, error) { return w.Write(piece) })
+		filled += len(step.Wire)
+		if steps = append(steps, step); len(steps) == batch || filled > batchBytes {
 			if !send(map[string]any{"steps": steps}) {
 				return
 			}
-			steps = steps[:0]
+			steps, filled = steps[:0], 0
 		}
 	}
 	deltas := stream.Close(r.reason)
 	alarms := watch.Close(deltas)
-	steps = append(steps, Step{At: at, Deltas: copied(deltas)})
+	last := Step{At: at, Deltas: copied(deltas)}
+	last.Wire, last.LeftOut = events.of(func(w Wire) (string, error) { return w.Close(r.reason) })
+	steps = append(steps, last)
 	if send(map[string]any{"steps": steps}) {
 		send(map[string]any{"alarms": append([]detect.Alarm{}, alarms...)})
 	}
+}
+
+// events keeps what a surface sends within bounds.
+type events struct {
+	wire Wire
+	sent int
+	over bool
+}
+
+// of gives the events of a piece. They are left out, which is said once, when there have been too many.
+func (e *events) of(write func(Wire) (string, error)) (text string, leftOut bool) {
+	if e.wire == nil || e.over {
+		return "", false
+	}
+	text, err := write(e.wire)
+	if e.sent += len(text); e.sent > MostWire || err != nil {
+		e.over = true
+		return "", true
+	}
+	return text, false
 }
 
 // pieces says how many characters the next piece has.

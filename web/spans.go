@@ -82,7 +82,7 @@ type marker struct {
 
 // markers are the markers of the chosen formats, longer ones first.
 func (r *reading) markers() (out []marker) {
-	for _, info := range parlance.Formats() {
+	for _, info := range r.formats {
 		if !slices.Contains(info.ToolNames, r.question.ToolParser) && !slices.Contains(info.ReasoningNames, r.question.ReasoningParser) {
 			continue
 		}

@@ -26,6 +26,8 @@ type spelling struct {
 	leftward bool
 	// mostRepeated bounds the counts of a repetition; more is written as any number. 0 is no bound.
 	mostRepeated int
+	// unlimited: counts are spelled out by the engine, so limits that need not be are left out.
+	unlimited bool
 }
 
 // Grammar is a written language.
@@ -141,6 +143,9 @@ func (w *writer) repeat(n *language.Repeat) string {
 	if w.mostRepeated > 0 && (least > w.mostRepeated || most > w.mostRepeated) {
 		w.widened = append(w.widened, fmt.Sprintf("a repetition of %d to %d times is any number of times, at least %d: the engine takes counts up to %d", least, most, min(least, w.mostRepeated), w.mostRepeated))
 		least, most = min(least, w.mostRepeated), -1
+	}
+	if w.unlimited && n.Soft {
+		most = -1
 	}
 	switch {
 	case most == 0:

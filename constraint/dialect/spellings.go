@@ -11,7 +11,7 @@ var gbnf = &spelling{root: "root", defines: " ::= ", empty: `""`, never: `[^\x00
 	name: dashed, literal: backslashed, class: bracketedGBNF, mostRepeated: 1000}
 
 var ebnf = &spelling{root: "root", defines: " ::= ", empty: `""`, never: `[^\x00-\U0010FFFF]`,
-	name: underscored, literal: backslashed, class: bracketedEBNF, mostRepeated: 0}
+	name: underscored, literal: backslashed, class: bracketedEBNF, mostRepeated: 0, unlimited: true}
 
 var lark = &spelling{root: "start", defines: ": ", empty: `""`, never: `/[^\x{0}-\x{10ffff}]/`,
 	name: lowered, literal: letters, class: pattern, leftward: true, mostRepeated: 0}

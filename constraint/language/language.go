@@ -7,6 +7,8 @@
 package language
 
 import (
+	"slices"
+
 	"github.com/parlance-llm/parlance/constraint/regular"
 	"github.com/parlance-llm/parlance/constraint/toolschema"
 )
@@ -26,10 +28,12 @@ type Sequence struct{ Items []Node }
 // Choice is any of its options. With none it is nothing at all.
 type Choice struct{ Options []Node }
 
-// Repeat is Inner at least Min times and at most Max times; Max is -1 where there is no limit.
+// Repeat is Inner at least Min times and at most Max times; Max is -1 where there is no limit. Soft: the limit is there
+// only to keep a model from going on for ever, and may be left out where an engine pays for it.
 type Repeat struct {
 	Inner    Node
 	Min, Max int
+	Soft     bool
 }
 
 // Rule is a node with a name, which may be referred to from anywhere. A reference is the pointer itself.
@@ -175,16 +179,54 @@ func Any(options ...Node) Node {
 	return &Choice{out}
 }
 
+// Distinct are the nodes without those that are written like one before. Rules, automata and schemas are the same only
+// if they are one.
+func Distinct(list []Node) (out []Node) {
+	for _, n := range list {
+		if !slices.ContainsFunc(out, func(other Node) bool { return same(n, other) }) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func same(a, b Node) bool {
+	if a == b {
+		return true
+	}
+	switch a := a.(type) {
+	case *Literal:
+		b, ok := b.(*Literal)
+		return ok && a.Text == b.Text
+	case *Class:
+		b, ok := b.(*Class)
+		return ok && slices.Equal(a.Ranges, b.Ranges)
+	case *Sequence:
+		b, ok := b.(*Sequence)
+		return ok && slices.EqualFunc(a.Items, b.Items, same)
+	case *Choice:
+		b, ok := b.(*Choice)
+		return ok && slices.EqualFunc(a.Options, b.Options, same)
+	case *Repeat:
+		b, ok := b.(*Repeat)
+		return ok && a.Min == b.Min && a.Max == b.Max && same(a.Inner, b.Inner)
+	case *Mark:
+		b, ok := b.(*Mark)
+		return ok && a.Role == b.Role && a.Name == b.Name && same(a.Inner, b.Inner)
+	}
+	return false
+}
+
 // Maybe is a node or nothing.
 func Maybe(n Node) Node {
 	if literal, ok := n.(*Literal); ok && literal.Text == "" {
 		return n
 	}
-	return &Repeat{n, 0, 1}
+	return &Repeat{Inner: n, Max: 1}
 }
 
 // Many is a node any number of times.
-func Many(n Node) Node { return &Repeat{n, 0, -1} }
+func Many(n Node) Node { return &Repeat{Inner: n, Max: -1} }
 
 // Never is no text at all.
 func Never() Node { return &Choice{} }
@@ -196,11 +238,11 @@ func Productive(n Node) bool { return newProductive(n).of(n) }
 type productive struct{ rules map[*Rule]bool }
 
 func newProductive(n Node) *productive {
-	p := &productive{map[*Rule]bool{}}
 	rules := Rules(n)
+	p := &productive{make(map[*Rule]bool, len(rules))}
 	for changed := true; changed; {
 		changed = false
-		for _, rule := range rules {
+		for _, rule := range slices.Backward(rules) { // what a rule uses mostly comes behind it
 			if !p.rules[rule] && p.of(rule.Body) {
 				p.rules[rule], changed = true, true
 			}
@@ -288,12 +330,45 @@ func Children(n Node, visit func(Node)) {
 	}
 }
 
+// everything tells whether all that a node reaches is productive.
+func (p *productive) everything(n Node) bool {
+	seen := make(map[*Rule]bool, len(p.rules))
+	all := true
+	var visit func(Node)
+	visit = func(n Node) {
+		switch n := n.(type) {
+		case *Literal, *Class:
+			all = all && p.of(n)
+			return
+		case *Regular:
+			all = all && !n.Automaton.Empty()
+			return
+		case *Choice:
+			all = all && len(n.Options) > 0
+		case *Rule:
+			if seen[n] {
+				return
+			}
+			seen[n] = true
+			all = all && p.rules[n]
+		}
+		if all {
+			Children(n, visit)
+		}
+	}
+	visit(n)
+	return all
+}
+
 // Pruned is the same language without what can never be finished: options, optional parts and tags that lead nowhere.
 // It answers nil if nothing is left.
 func Pruned(n Node) Node {
 	p := newProductive(n)
 	if !p.of(n) {
 		return nil
+	}
+	if p.everything(n) {
+		return n
 	}
 	done := map[*Rule]*Rule{}
 	var walk func(Node) Node
@@ -320,7 +395,7 @@ func Pruned(n Node) Node {
 			if !p.of(n.Inner) {
 				return &Literal{}
 			}
-			return &Repeat{walk(n.Inner), n.Min, n.Max}
+			return &Repeat{walk(n.Inner), n.Min, n.Max, n.Soft}
 		case *Rule:
 			if rule, ok := done[n]; ok {
 				return rule

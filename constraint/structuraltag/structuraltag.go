@@ -93,10 +93,16 @@ func (w *writer) node(n language.Node) string {
 		}) {
 			return grammar(n)
 		}
-		return `{"type": "json_schema", "json_schema": ` + schema + texts("excludes", n.Excludes) + "}"
+		// Every character of what a string may not hold is a state of its own in the engine, tried against its whole
+		// vocabulary: a closing tag makes a schema take fifty times as long.
+		excludes := slices.DeleteFunc(slices.Clone(n.Excludes), func(text string) bool { return len(text) > 2 })
+		if len(excludes) < len(n.Excludes) {
+			w.widened = append(w.widened, "a string in a JSON value that holds what ends the value is let through")
+		}
+		return `{"type": "json_schema", "json_schema": ` + schema + texts("excludes", excludes) + "}"
 	case *language.Regular:
 		if n.Looser {
-			w.widened = append(w.widened, "text of a value that closes its call and begins another is let through")
+			w.widened = append(w.widened, "text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
 		}
 		return `{"type": "any_text"` + texts("excludes", n.Without) + "}"
 	case *language.Free:

@@ -64,12 +64,12 @@ func class(pairs string) *language.Class {
 // blank is the white space that JSON text may be laid out with: one blank, or a new line with its indentation. It is
 // bounded, since a small model can write white space for ever.
 var blank = &language.Rule{Name: "blank", Body: language.Maybe(language.Any(language.Text(" "),
-	language.Join(language.Text("\n"), &language.Repeat{Inner: class("\t\t  "), Min: 0, Max: 40})))}
+	language.Join(language.Text("\n"), &language.Repeat{Inner: class("\t\t  "), Min: 0, Max: 40, Soft: true})))}
 
 // mostDigits bounds the digits of a number.
 const mostDigits = 40
 
-var some = &language.Repeat{Inner: digits, Min: 0, Max: mostDigits}
+var some = &language.Repeat{Inner: digits, Min: 0, Max: mostDigits, Soft: true}
 
 var natural = language.Any(language.Text("0"), language.Join(class("19"), some))
 
@@ -77,7 +77,7 @@ var natural = language.Any(language.Text("0"), language.Join(class("19"), some))
 var integer = &language.Rule{Name: "integer", Body: language.Any(language.Text("0"), language.Join(language.Maybe(language.Text("-")), class("19"), some))}
 
 var number = &language.Rule{Name: "number", Body: language.Join(language.Maybe(language.Text("-")), natural,
-	language.Maybe(language.Join(language.Text("."), &language.Repeat{Inner: digits, Min: 1, Max: mostDigits})),
+	language.Maybe(language.Join(language.Text("."), &language.Repeat{Inner: digits, Min: 1, Max: mostDigits, Soft: true})),
 	language.Maybe(language.Join(class("EEee"), language.Maybe(class("++--")), &language.Repeat{Inner: digits, Min: 1, Max: 3})))}
 
 // value is a node of a schema in a style.

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/parlance-llm/parlance/constraint/language"
@@ -13,12 +14,10 @@ import (
 type Tagged struct {
 	// Ends are regular expressions of what may not occur in the text, because it would end there.
 	Ends []string
-	// Literal are the same where all of them are plain texts.
+	// Literal are those of them that are plain texts, or would be without the white space that may stand in them.
 	Literal []string
 	// Openers are expressions of the beginnings of calls. No string of JSON between tags may hold one.
 	Openers []string
-	// Excludes are the same, and Literal, as plain texts; none if they are more than that.
-	Excludes []string
 	// Entities: the five entities of XML are decoded; Layout: one line break at each end is no part of the text.
 	Entities, Layout bool
 	// JSON: where the schema is silent the text is JSON, else a string.
@@ -56,7 +55,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 	}
 	if n.Free {
 		if kinds == 0 {
-			return []Value{{"object", false, &language.Mark{Role: language.JSON, Inner: b.any(json)}}}
+			return []Value{{"object", false, &language.Mark{Role: language.JSON, Inner: &language.Schema{Schema: toolschema.Any, Body: b.any(json), Excludes: t.Literal}}}}
 		}
 		return append(out, raw(nil))
 	}
@@ -101,8 +100,8 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 	for i := range out {
 		if !out[i].Raw {
 			written := out[i].Node
-			if container := containers[out[i].Kind]; container != nil && len(t.Excludes) > 0 {
-				written = &language.Schema{Schema: container, Body: asRule(written, b.Name+n.Pointer), Excludes: t.Excludes}
+			if container := containers[out[i].Kind]; container != nil {
+				written = &language.Schema{Schema: container, Body: asRule(written, b.Name+n.Pointer), Excludes: t.Literal}
 			}
 			inner := language.Node(&language.Mark{Role: language.JSON, Inner: written})
 			if t.Layout || out[i].Kind != "null" || !kinds.Has(schema.String) { // beside strings null is read only as it stands
@@ -282,7 +281,8 @@ func (b *Builder) rawRole(t Tagged) language.Role {
 func (b *Builder) regular(a *regular.Automaton, t Tagged, plain bool) language.Node {
 	out := &language.Regular{Automaton: a}
 	if plain && a == b.freeText(t) {
-		out.Without, out.Looser = t.Literal, len(t.Literal) < len(t.Ends)
+		out.Without = t.Literal
+		out.Looser = len(t.Literal) < len(t.Ends) || slices.ContainsFunc(t.Ends, func(e string) bool { return strings.Contains(e, `\s*`) })
 	}
 	return out
 }
@@ -292,5 +292,7 @@ func escape(text string, t Tagged) string {
 	if !t.Entities {
 		return text
 	}
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	return entities.Replace(text)
 }
+
+var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

@@ -83,18 +83,15 @@ func (w *walker) frame() language.Node {
 			return nil
 		}
 		end := w.expression(skipLayout(after), nil)
-		inside, err := regular.Without(append([]string{end}, w.openerExpressions()...)...)
-		if err != nil {
-			return nil
-		}
-		text := func(a *regular.Automaton) language.Node {
-			return language.Join(&language.Mark{Role: language.Content, Inner: &language.Regular{Automaton: a}}, w.sequence(after, scene{}))
+		inside := w.unlike(append([]string{end}, w.openerExpressions()...))
+		text := func(r *language.Regular) language.Node {
+			return language.Join(&language.Mark{Role: language.Content, Inner: r}, w.sequence(after, scene{}))
 		}
 		framed := language.Join(w.sequence(before, scene{}), text(inside))
 		// The prompt may have opened it. What begins like plain JSON would be read as a forced call, though (ruling 16).
 		if other, err := regular.Match(regular.Blanks + `(?:[^\s\v\x{85}\p{Z}{\[].*)?`); err == nil {
-			if other, err = other.And(inside); err == nil {
-				return language.Any(framed, text(other))
+			if other, err = other.And(inside.Automaton); err == nil {
+				return language.Any(framed, text(&language.Regular{Automaton: other, Without: inside.Without, Looser: true}))
 			}
 		}
 		return framed
@@ -192,6 +189,26 @@ func (w *walker) without(texts []string) *language.Regular {
 		panic(stop{err})
 	}
 	return &language.Regular{Automaton: a, Without: texts}
+}
+
+// unlike is text in which none of the expressions of markers matches. Without holds the markers as they are written by
+// the book, where all of them are plain texts then.
+func (w *walker) unlike(expressions []string) *language.Regular {
+	out := &language.Regular{Without: []string{}}
+	for _, e := range expressions {
+		plain, ok := byTheBook(e)
+		if !ok {
+			out.Without = nil
+			break
+		}
+		out.Looser = out.Looser || strings.Contains(e, `\s*`)
+		out.Without = append(out.Without, plain)
+	}
+	var err error
+	if out.Automaton, err = regular.Without(slices.Clone(expressions)...); err != nil {
+		panic(stop{err})
+	}
+	return out
 }
 
 // apart takes out the texts behind which a trigger would be found too soon, because it overlaps with itself.

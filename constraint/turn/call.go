@@ -33,9 +33,7 @@ func (w *walker) callOf(rule *grammar.Rule, tool *Tool, s scene) language.Node {
 	s.tool = tool
 	s.target = nothing
 	w.Builder.Name = tool.Name
-	notes := len(w.Builder.Notes)
 	made.Body = &language.Mark{Role: language.Call, Name: tool.Name, Inner: w.choice(rule.Body, s)}
-	_ = notes
 	return made
 }
 
@@ -129,6 +127,12 @@ func (w *walker) bareName(tool *Tool, e *grammar.Capture) string {
 	class := &grammar.WordClass
 	if run, ok := e.Shape.(*grammar.Run); ok {
 		class = &run.Class
+		if run.Automaton != nil { // of a template that a checkpoint brings
+			if !run.Automaton.Matches(tool.Name) {
+				w.fail(tool, "", fmt.Sprintf("expected a name that the format %s can write, found one that the pattern of its template does not match", w.d.Format))
+			}
+			return tool.Name
+		}
 	}
 	for _, r := range tool.Name {
 		if r < 128 && !class.Has(byte(r)) || r >= 128 && !class.HasWide(r) {
@@ -143,8 +147,10 @@ func (w *walker) bareName(tool *Tool, e *grammar.Capture) string {
 
 // quotedText is a text as the value of an attribute.
 func quotedText(text string) string {
-	return `"` + strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;").Replace(text) + `"`
+	return `"` + quoting.Replace(text) + `"`
 }
+
+var quoting = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;")
 
 // argumentText is the whole argument object.
 func (w *walker) argumentText(e *grammar.Capture, s scene) language.Node {
@@ -229,6 +235,7 @@ func (w *walker) set(e *grammar.Set, s scene) language.Node {
 			continue
 		}
 		if one, ok := w.element(inner, s); ok {
+			one.late = slices.ContainsFunc(others, func(other element) bool { return !other.free && other.capture != one.capture })
 			others = append(others, one)
 		}
 	}
@@ -250,8 +257,9 @@ type element struct {
 	node    language.Node
 	// blank: white space must stand before it, where something does. needed: it must be written.
 	blank, needed bool
-	// free: it may stand anywhere among the others, which keep their order.
-	free bool
+	// free: it may stand first, or behind the first of the others, which keep their order. late: it is not the first of
+	// those.
+	free, late bool
 }
 
 // element walks a part of a set that is no attribute. It is written only if what it captures is known.
@@ -282,6 +290,9 @@ func orders(list []element) language.Node {
 	var options []language.Node
 	done := true
 	for i, one := range list {
+		if one.late && slices.ContainsFunc(list[:i], func(before element) bool { return before.free && before.needed }) {
+			continue // what has to stand before it is still to come
+		}
 		var rest []element
 		for k, other := range list {
 			if k != i && other.capture != one.capture && (k > i || other.free || one.free) {

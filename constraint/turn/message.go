@@ -48,7 +48,7 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 	// Several headers may lead to the same body.
 	var bodies []language.Node
 	heads := map[language.Node][]language.Node{}
-	for _, group := range merged(w.headers(header, body[0], s)) {
+	for _, group := range w.widest(merged(w.headers(header, body[0], s)), header, s.target) {
 		inner := s
 		head := s
 		for name, values := range group {
@@ -70,7 +70,7 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 	}
 	var options []language.Node
 	for _, written := range bodies {
-		options = append(options, language.Join(language.Any(heads[written]...), written, closing))
+		options = append(options, language.Join(language.Any(language.Distinct(heads[written])...), written, closing))
 	}
 	return language.Any(options...)
 }
@@ -117,8 +117,57 @@ func merged(list []map[string]string) (out []map[string][]string) {
 	return out
 }
 
+// widest leaves out the groups whose headers are among those of another: what it captures besides may be left out.
+func (w *walker) widest(groups []map[string][]string, header []grammar.Expression, t target) []map[string][]string {
+	if t == toReasoning { // whatever makes it a thought is written
+		return groups
+	}
+	covers := func(wide, narrow map[string][]string) bool {
+		if len(wide) <= len(narrow) {
+			return false
+		}
+		for name, values := range narrow {
+			if slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(wide[name], value) }) {
+				return false
+			}
+		}
+		for name := range wide {
+			if _, both := narrow[name]; !both && !leftOut(header, name) {
+				return false
+			}
+		}
+		return true
+	}
+	return slices.DeleteFunc(slices.Clone(groups), func(narrow map[string][]string) bool {
+		return slices.ContainsFunc(groups, func(wide map[string][]string) bool { return covers(wide, narrow) })
+	})
+}
+
+// leftOut tells whether a header may leave out what a capture is written with: it is an element of a set.
+func leftOut(header []grammar.Expression, name string) bool {
+	for _, item := range header {
+		set, ok := item.(*grammar.Set)
+		if !ok {
+			continue
+		}
+		for _, element := range set.Elements {
+			found := false
+			grammar.Walk(element, func(e grammar.Expression) bool {
+				c, ok := e.(*grammar.Capture)
+				found = found || ok && c.Name == name
+				return true
+			})
+			if _, attribute := element.(*grammar.Attribute); found {
+				return !attribute
+			}
+		}
+	}
+	return false
+}
+
 // header walks a part of a header. An optional part is written if it says what has to be said.
 func (w *walker) header(item grammar.Expression, s scene) language.Node {
+	s.header = true
 	if optional, ok := item.(*grammar.Optional); ok {
 		needed := false
 		for name := range s.captures {

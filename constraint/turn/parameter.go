@@ -202,9 +202,8 @@ func (w *walker) parameterRule() *grammar.Rule {
 // valueLine is one way in which the definition writes a value: the codec of the capture, and the types it stands for.
 type valueLine struct {
 	codec string
-	// types are literals of the test that leads here; none tells that the type may be missing. tested: there is a test.
+	// types are literals of the test that leads here. tested: there is a test.
 	types  []string
-	none   bool
 	tested bool
 }
 
@@ -222,9 +221,7 @@ func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
 					}
 					inner.tested = true
 					for _, p := range test.Patterns {
-						if p.None {
-							inner.none = true
-						} else {
+						if !p.None {
 							inner.types = append(inner.types, p.Text)
 						}
 					}
@@ -269,17 +266,15 @@ func (w *walker) kinds(line valueLine, value syntax.Value, typed bool) []string 
 	if !typed {
 		return []string{""}
 	}
+	// What is a string stands on a line for text, all else on one for JSON. The type is said, even where it may be left out.
+	if value.Raw == (line.codec == "json") {
+		return nil
+	}
 	if line.tested {
-		if !value.Raw {
-			return nil
-		}
-		if line.none {
-			return []string{line.types[0], ""}
-		}
 		return line.types[:1]
 	}
-	if value.Raw {
-		return nil
+	if slices.ContainsFunc(w.lines, func(other valueLine) bool { return other.tested && other.codec == line.codec }) {
+		return nil // said there already
 	}
 	for _, other := range w.lines {
 		if slices.Contains(other.types, "true") {
@@ -413,18 +408,9 @@ func (w *walker) taggedBy(rule *grammar.Rule, line valueLine, p *parameter) synt
 	end(run)
 	t.Openers = openers
 	for _, e := range t.Ends {
-		if text, ok := unquoted(e); ok {
+		if text, ok := byTheBook(e); ok {
 			t.Literal = append(t.Literal, text)
 		}
-	}
-	t.Excludes = slices.Clone(t.Literal)
-	for _, e := range openers {
-		text, ok := unquoted(e)
-		if !ok {
-			t.Excludes = nil
-			break
-		}
-		t.Excludes = append(t.Excludes, text)
 	}
 	return t
 }
@@ -525,6 +511,11 @@ func trimBlanks(items []grammar.Expression) []grammar.Expression {
 }
 
 var quotedCharacter = regexp.MustCompile(`\\x\{([0-9a-f]+)\}`)
+
+// byTheBook is the text that an expression of markers stands for if there is no white space in them.
+func byTheBook(expression string) (string, bool) {
+	return unquoted(strings.ReplaceAll(expression, `\s*`, ""))
+}
 
 // unquoted is the text that an expression made by regular.Quote stands for.
 func unquoted(expression string) (string, bool) {

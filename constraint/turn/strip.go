@@ -58,7 +58,7 @@ func strip(n language.Node, text string) language.Node {
 			if most == 0 {
 				return first
 			}
-			return language.Join(first, &language.Repeat{Inner: n.Inner, Min: max(n.Min-1, 0), Max: most})
+			return language.Join(first, &language.Repeat{Inner: n.Inner, Min: max(n.Min-1, 0), Max: most, Soft: n.Soft})
 		}
 	case *language.Rule:
 		return strip(n.Body, text)

@@ -1,8 +1,9 @@
 package turn
 
 import (
+	"strings"
+
 	"github.com/parlance-llm/parlance/constraint/language"
-	"github.com/parlance-llm/parlance/constraint/regular"
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
@@ -48,11 +49,7 @@ func (w *walker) thought(rule *grammar.Rule, body language.Node) language.Node {
 		if open {
 			ends = append(ends, w.openerExpressions()...)
 		}
-		inside, err := regular.Without(ends...)
-		if err != nil {
-			panic(stop{err})
-		}
-		text := language.Node(&language.Mark{Role: language.Reasoning, Inner: &language.Regular{Automaton: inside}})
+		text := language.Node(&language.Mark{Role: language.Reasoning, Inner: w.unlike(ends)})
 		whole := language.Join(text, language.Any(closed...), w.sequence(rest, scene{}), body)
 		if open && len(w.Tools) > 0 {
 			d := w.d
@@ -168,24 +165,15 @@ func (w *walker) messageText(rest []grammar.Expression, t target) language.Node 
 	if optional, ok := closing.(*language.Repeat); ok { // what follows must be seen to be a message
 		closing = optional.Inner
 	}
-	var ends []string
-	for _, marker := range w.markers(rest[1:]) {
-		ends = append(ends, regular.Quote(marker))
-	}
+	ends := w.markers(rest[1:])
 	role := language.Reasoning
 	if t == toContent {
 		role = language.Content
 		if w.Tool != nil {
-			for _, opener := range w.beginOfCall(rest[0]) {
-				ends = append(ends, regular.Quote(opener))
-			}
+			ends = append(ends, w.beginOfCall(rest[0])...)
 		}
 	}
-	inside, err := regular.Without(ends...)
-	if err != nil {
-		panic(stop{err})
-	}
-	return language.Join(&language.Mark{Role: role, Inner: &language.Regular{Automaton: inside}}, closing)
+	return language.Join(&language.Mark{Role: role, Inner: w.without(ends)}, closing)
 }
 
 // textMessages are the messages whose body is reasoning, or content.
@@ -196,16 +184,20 @@ func (w *walker) textMessages(rule *grammar.Rule, t target) language.Node {
 			continue
 		}
 		header, rest := w.parts(a, t)
-		for _, values := range w.headers(header, rest[0], scene{target: t}) {
+		var heads []language.Node
+		for _, group := range w.widest(merged(w.headers(header, rest[0], scene{target: t})), header, t) {
 			s := scene{target: t}
-			for name, value := range values {
-				s = s.with(name, value)
+			for name, values := range group {
+				s = s.with(name, strings.Join(values, or))
 			}
 			var head []language.Node
 			for _, item := range header {
 				head = append(head, w.header(item, s))
 			}
-			options = append(options, language.Join(append(head, w.bodyPrefix(rest[0], t), w.messageText(rest, t))...))
+			heads = append(heads, language.Join(head...))
+		}
+		if len(heads) > 0 {
+			options = append(options, language.Join(language.Any(language.Distinct(heads)...), w.bodyPrefix(rest[0], t), w.messageText(rest, t)))
 		}
 	}
 	return language.Any(options...)

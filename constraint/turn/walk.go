@@ -33,6 +33,8 @@ type scene struct {
 	pattern bool
 	// inBlock tells that a block has been entered.
 	inBlock bool
+	// header tells that the header of a message is written: white space in it is as it is by the book.
+	header bool
 	// once: only one region, and only one call unless several.
 	once, several bool
 }
@@ -293,6 +295,10 @@ func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
 	var out []language.Node
 	for i, item := range items {
 		if blank, ok := item.(*grammar.Blank); ok {
+			if s.header {
+				out = append(out, language.Text(blank.Canonical))
+				continue
+			}
 			out = append(out, w.blank(blank, items, i))
 			continue
 		}
@@ -335,6 +341,9 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 	case *grammar.Literal:
 		return language.Text(w.fill(e.Text))
 	case *grammar.Blank:
+		if s.header {
+			return language.Text(e.Canonical)
+		}
 		return w.blank(e, nil, 0)
 	case *grammar.Layout:
 		return language.Maybe(language.Text(e.Text))

@@ -53,7 +53,7 @@ text, whole or streamed, into reasoning, content and tool calls.`,
 		Annotations:   map[string]string{},
 	}
 	root.PersistentPreRun = func(*cobra.Command, []string) { root.Annotations[startedKey] = "yes" }
-	root.AddCommand(newParse(), newRender(), newBatch(), newCheck(), newFormats(), newBench(), newLint(), newConstrain(), newDetect(), newPrompt(), newServe(), newDemo(), newVersion())
+	root.AddCommand(newParse(), newRender(), newBatch(), newCheck(), newFormats(), newBench(), newLint(), newConstrain(), newDetect(), newPrompt(), newDoctor(), newServe(), newDemo(), newVersion())
 	return root
 }
 

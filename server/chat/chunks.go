@@ -37,6 +37,11 @@ func newChunks(h *Handler, r *Request, head head, events *sse.Writer) *chunks {
 	return c
 }
 
+// Wire writes an answer to a request as the interface streams it, whoever makes the steps.
+func (h *Handler) Wire(r *Request, events *sse.Writer) generate.Wire {
+	return newChunks(h, r, h.head(r), events)
+}
+
 // begin opens a chunk of a choice, with its delta still to come.
 func (c *chunks) begin(choice int) {
 	c.buffer = append(append(c.buffer[:0], c.start...), `{"index":`...)
@@ -152,8 +157,8 @@ func (c *chunks) open(first generate.Step) error {
 	return nil
 }
 
-// step writes the chunks of a step: none if it says nothing.
-func (c *chunks) step(s generate.Step) error {
+// Step writes the chunks of a step: none if it says nothing.
+func (c *chunks) Step(s generate.Step) error {
 	if !c.began {
 		if err := c.open(s); err != nil {
 			return err
@@ -210,8 +215,8 @@ func (c *chunks) delta(d generate.Delta) {
 	}
 }
 
-// end writes the usage, if it was asked for, and the end mark.
-func (c *chunks) end(u generate.Usage) error {
+// End writes the usage, if it was asked for, and the end mark.
+func (c *chunks) End(u generate.Usage) error {
 	if c.request.includeUsage {
 		c.buffer = append(append(c.buffer[:0], c.start...), `],"usage":`...)
 		c.buffer = append(c.buffer, c.usage(u, true)...)

@@ -97,12 +97,12 @@ func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate
 	for {
 		switch {
 		case err == nil:
-			err = out.step(step)
+			err = out.Step(step)
 		case errors.Is(err, generate.ErrWaiting):
 			err = events.KeepAlive()
 		case errors.Is(err, io.EOF):
 			generate.WarnLate(w.Header(), events, generation)
-			return ignore(out.end(generation.Usage()))
+			return ignore(out.End(generation.Usage()))
 		default:
 			return ignore(out.fail(err))
 		}

@@ -212,7 +212,7 @@ func (c *Config) Parser() (*parlance.Parser, error) {
 	if hasTool && hasReasoning && tool.Name != reasoning.Name && (tool.Alone || reasoning.Alone) {
 		return nil, errorf(typeError, "--reasoning-parser %s and --tool-call-parser %s cannot be combined", c.ReasoningParser, c.ToolParser)
 	}
-	words, err := c.vocabulary()
+	words, err := c.Vocabulary()
 	if err != nil || words == nil {
 		return parser, err
 	}
@@ -255,8 +255,8 @@ func (c *Config) responseTemplate() (*parlance.ResponseTemplate, error) {
 	return parlance.LoadResponseTemplate(folder)
 }
 
-// vocabulary reads the tokenizer's files, if there are any.
-func (c *Config) vocabulary() (*vocabulary.Vocabulary, error) {
+// Vocabulary reads the tokenizer's files; it is nil if there are none.
+func (c *Config) Vocabulary() (*vocabulary.Vocabulary, error) {
 	folder := c.tokenizerFolder()
 	if folder == "" {
 		return nil, nil

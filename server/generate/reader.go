@@ -46,6 +46,12 @@ func (r *Reader) Close(f Finish) Step {
 	return step
 }
 
+// Usage guesses the tokens of the text so far from its length, as where an engine does not count.
+func (r *Reader) Usage() Usage {
+	var nobody counter
+	return nobody.usage(r.sorter)
+}
+
 // ReasoningShare is the share of the text so far that became reasoning, from 0 to 1.
 func (r *Reader) ReasoningShare() float64 {
 	if r.sorter.bytes == 0 {

@@ -87,12 +87,12 @@ func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate
 	for {
 		switch {
 		case err == nil:
-			err = out.step(step)
+			err = out.Step(step)
 		case errors.Is(err, generate.ErrWaiting):
 			err = out.ping()
 		case errors.Is(err, io.EOF):
 			generate.WarnLate(w.Header(), events, generation)
-			_ = out.end(generation.Usage()) // the client has gone if this fails
+			_ = out.End(generation.Usage()) // the client has gone if this fails
 			return nil
 		default:
 			_ = out.fail(err)

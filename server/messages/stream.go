@@ -65,6 +65,11 @@ type bare struct {
 
 func (b *blocks) send(name string, v any) error { return b.events.Event(name, encode(v)) }
 
+// Wire writes an answer to a request as the interface streams it, whoever makes the steps.
+func (h *Handler) Wire(r *Request, events *sse.Writer) generate.Wire {
+	return &blocks{handler: h, request: r, events: events}
+}
+
 // begin sends message_start.
 func (b *blocks) begin(u generate.Usage) error {
 	b.began, b.index = true, -1
@@ -85,8 +90,8 @@ func (b *blocks) ping() error {
 	return b.send("ping", bare{"ping"})
 }
 
-// step writes the events of a step.
-func (b *blocks) step(s generate.Step) error {
+// Step writes the events of a step.
+func (b *blocks) Step(s generate.Step) error {
 	if !b.began {
 		if err := b.begin(s.Usage); err != nil {
 			return err
@@ -156,8 +161,8 @@ func (b *blocks) stop() error {
 	return b.send("content_block_stop", blockStop{"content_block_stop", b.index})
 }
 
-// end closes the message. One that is empty has an empty text block, as in a whole answer (W29).
-func (b *blocks) end(u generate.Usage) error {
+// End closes the message. One that is empty has an empty text block, as in a whole answer (W29).
+func (b *blocks) End(u generate.Usage) error {
 	if !b.began {
 		if err := b.begin(u); err != nil {
 			return err

@@ -29,7 +29,9 @@ type assembler struct {
 	request *Request
 	object  *object
 	// send takes an event with its data; nil tells nobody.
-	send     func(name string, data []byte) error
+	send func(name string, data []byte) error
+	// journal stores the events of a response that is made in the background; nil for others.
+	journal  *journal
 	sequence int
 	open     *item
 	input    inputDecoder // of a custom tool's call

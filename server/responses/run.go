@@ -55,33 +55,59 @@ var errCancelled = errors.New("the response was cancelled")
 
 // end stores a response that is over and tells its end.
 func (h *Handler) end(ctx context.Context, a *assembler) error {
-	if err := h.keep(ctx, a.request, a.object); err != nil {
+	last := a.last()
+	if err := h.finish(ctx, a, last.data); err != nil {
 		h.Logger.Error("a response could not be stored", "response", a.object.ID, "error", err)
 		a.object.fail(&apierror.Error{Kind: apierror.Internal, Message: "The response could not be stored", Cause: err})
+		last = a.last()
 	}
-	if a.object.Status == cancelled {
-		return a.lifecycle(incomplete) // there is no event of its own
-	}
-	return a.lifecycle(a.object.Status)
-}
-
-// keep stores a response, and adds it to its conversation when it is over.
-func (h *Handler) keep(ctx context.Context, r *Request, o *object) error {
-	if !r.store {
+	if a.send == nil {
 		return nil
 	}
+	return a.send(last.name, last.data)
+}
+
+// last is the event that tells of the end.
+func (a *assembler) last() named {
+	name := "response." + a.object.Status
+	if a.object.Status == cancelled {
+		name = "response." + incomplete // there is no event of its own
+	}
+	return named{name, encode(event{Type: name, Sequence: a.sequence, Response: a.object})}
+}
+
+// finish stores a response that is over, if the request wants it: with its last events if it was made in the background,
+// and in its conversation.
+func (h *Handler) finish(ctx context.Context, a *assembler, last []byte) error {
+	if !a.request.store {
+		return nil
+	}
+	ending := store.Ending{Extend: a.request.conversation != "" && (a.object.Status == completed || a.object.Status == incomplete)}
+	if a.journal != nil {
+		ending.From, ending.Events = a.journal.unstored()
+		ending.Events = append(ending.Events, last)
+	}
 	ctx = context.WithoutCancel(ctx) // a client that leaves now has been, or will be, told
-	stored := &store.Response{ID: o.ID, Created: time.Unix(o.CreatedAt, 0), Status: o.Status, Previous: r.previous, Conversation: r.conversation, Body: encode(o), Input: r.input}
+	err := h.Store.Finish(ctx, a.request.stored(a.object), ending)
+	if ending.Extend && errors.Is(err, store.ErrNotFound) { // the conversation has been deleted meanwhile
+		ending.Extend = false
+		err = h.Store.Finish(ctx, a.request.stored(a.object), ending)
+	}
+	return err
+}
+
+// keep stores a response that is not over.
+func (h *Handler) keep(ctx context.Context, r *Request, o *object) error {
+	return h.Store.Put(context.WithoutCancel(ctx), r.stored(o))
+}
+
+// stored is a response as the store keeps it.
+func (r *Request) stored(o *object) *store.Response {
+	s := &store.Response{ID: o.ID, Created: time.Unix(o.CreatedAt, 0), Status: o.Status, Previous: r.previous, Conversation: r.conversation, Body: encode(o), Input: r.input}
 	for _, i := range o.Output {
-		stored.Output = append(stored.Output, store.Item{ID: i.ID, JSON: encode(i)})
+		s.Output = append(s.Output, store.Item{ID: i.ID, JSON: encode(i)})
 	}
-	if err := h.Store.Put(ctx, stored); err != nil {
-		return err
-	}
-	if r.conversation != "" && (o.Status == completed || o.Status == incomplete) {
-		return h.Store.AddItems(ctx, r.conversation, append(append([]store.Item{}, stored.Input...), stored.Output...))
-	}
-	return nil
+	return s
 }
 
 // run is a response that is made in the background.
@@ -179,33 +205,55 @@ func (h *Handler) start(ctx context.Context, r *Request) (*run, error) {
 	return one, nil
 }
 
+// journal stores the events of a run, some at a time.
+type journal struct {
+	run     *run
+	store   store.Store
+	stored  int // how many are
+	flushed time.Time
+}
+
+// unstored are the events that are not stored yet, the first of which has the number from.
+func (j *journal) unstored() (from int, data [][]byte) {
+	events, _, _ := j.run.after(j.stored - 1)
+	for _, e := range events {
+		data = append(data, e.data)
+	}
+	return j.stored, data
+}
+
+func (j *journal) flush(ctx context.Context) error {
+	j.flushed = time.Now()
+	from, data := j.unstored()
+	if len(data) == 0 {
+		return nil
+	}
+	if err := j.store.AddEvents(context.WithoutCancel(ctx), j.run.id, from, data); err != nil {
+		return err
+	}
+	j.stored += len(data)
+	return nil
+}
+
 // work makes a response in the background, to its end whatever happens (W25).
 func (h *Handler) work(ctx context.Context, one *run, a *assembler) {
-	pending, stored := 0, 0
+	a.journal = &journal{run: one, store: h.Store, flushed: time.Now()}
 	flush := func() {
-		if pending == 0 {
-			return
-		}
-		events, _, _ := one.after(stored - 1)
-		data := make([][]byte, len(events))
-		for i, e := range events {
-			data[i] = e.data
-		}
-		if err := h.Store.AddEvents(context.WithoutCancel(ctx), one.id, stored, data); err != nil {
+		if err := a.journal.flush(ctx); err != nil {
 			h.Logger.Error("events of a response could not be stored", "response", one.id, "error", err)
 		}
-		stored, pending = stored+len(data), 0
 	}
-	flushed, touched := time.Now(), time.Now()
+	touched := time.Now()
 	a.send = func(name string, data []byte) error {
-		final := a.object.Status != queued && a.object.Status != inProgress
+		count := 0
 		one.update(func() {
 			one.events = append(one.events, named{name, data})
 			one.snap = encode(a.object)
+			count = len(one.events)
 		})
-		if pending++; pending >= flushAt || time.Since(flushed) > flushEvery || final {
+		over := a.object.Status != queued && a.object.Status != inProgress // then all are stored already
+		if !over && (count-a.journal.stored >= flushAt || time.Since(a.journal.flushed) > flushEvery) {
 			flush()
-			flushed = time.Now()
 		}
 		return nil
 	}

@@ -328,7 +328,7 @@ func (h *Handler) failAbandoned(ctx context.Context) error {
 			Sequence int            `json:"sequence_number"`
 			Response jsontext.Value `json:"response"`
 		}{"response.failed", len(events), response.Body})
-		err = errors.Join(err, eventErr, h.Store.AddEvents(ctx, id, len(events), [][]byte{last}), h.Store.Put(ctx, response))
+		err = errors.Join(err, eventErr, h.Store.Finish(ctx, response, store.Ending{From: len(events), Events: [][]byte{last}}))
 	}
 	return err
 }

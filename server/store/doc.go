@@ -39,6 +39,15 @@ type Response struct {
 	Input, Output []Item
 }
 
+// Ending is what is written together with a response that is over.
+type Ending struct {
+	// Events are its last events, the first of which has the number From.
+	From   int
+	Events [][]byte
+	// Extend adds its input and output at the end of its conversation.
+	Extend bool
+}
+
 // Over tells whether a status is final.
 func Over(status string) bool { return status != "queued" && status != "in_progress" }
 
@@ -53,6 +62,9 @@ type Conversation struct {
 type Store interface {
 	// Put writes a response, in place of what was there under its id.
 	Put(ctx context.Context, r *Response) error
+	// Finish writes a response that is over, with all that belongs to its end. The error is ErrNotFound if a conversation
+	// that it should extend is not there; then nothing is written.
+	Finish(ctx context.Context, r *Response, e Ending) error
 	// Get reads a response. The error is ErrNotFound for one that is not there.
 	Get(ctx context.Context, id string) (*Response, error)
 	// Delete removes a response with its items and events. The error is ErrNotFound for one that is not there.

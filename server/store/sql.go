@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -68,21 +69,35 @@ func ignoreDone(err error) error {
 }
 
 func (d *database) Put(ctx context.Context, r *Response) error {
+	return d.within(ctx, func(tx *sql.Tx) error { return put(ctx, tx, r) })
+}
+
+func (d *database) Finish(ctx context.Context, r *Response, e Ending) error {
 	return d.within(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO responses (id, created, touched, status, previous, conversation, body) VALUES ($1, $2, $3, $4, $5, $6, $7)
-			ON CONFLICT (id) DO UPDATE SET touched = excluded.touched, status = excluded.status, body = excluded.body`,
-			r.ID, r.Created.UnixMicro(), time.Now().UnixMicro(), r.Status, r.Previous, r.Conversation, string(r.Body))
-		if err != nil {
+		if err := put(ctx, tx, r); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM items WHERE owner = $1`, r.ID); err != nil {
+		if err := addEvents(ctx, tx, r.ID, e.From, e.Events); err != nil || !e.Extend {
 			return err
 		}
-		if err := addItems(ctx, tx, r.ID, partInput, 0, r.Input); err != nil {
-			return err
-		}
-		return addItems(ctx, tx, r.ID, partOutput, 0, r.Output)
+		return extend(ctx, tx, r.Conversation, slices.Concat(r.Input, r.Output))
 	})
+}
+
+func put(ctx context.Context, tx *sql.Tx, r *Response) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO responses (id, created, touched, status, previous, conversation, body) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (id) DO UPDATE SET touched = excluded.touched, status = excluded.status, body = excluded.body`,
+		r.ID, r.Created.UnixMicro(), time.Now().UnixMicro(), r.Status, r.Previous, r.Conversation, string(r.Body))
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM items WHERE owner = $1`, r.ID); err != nil {
+		return err
+	}
+	if err := addItems(ctx, tx, r.ID, partInput, 0, r.Input); err != nil {
+		return err
+	}
+	return addItems(ctx, tx, r.ID, partOutput, 0, r.Output)
 }
 
 func addItems(ctx context.Context, tx *sql.Tx, owner, part string, from int, items []Item) error {
@@ -170,14 +185,21 @@ func (d *database) Item(ctx context.Context, id string) (Item, error) {
 
 func (d *database) AddEvents(ctx context.Context, id string, from int, events [][]byte) error {
 	return d.within(ctx, func(tx *sql.Tx) error {
-		for i, event := range events {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO events (response, number, body) VALUES ($1, $2, $3)`, id, from+i, string(event)); err != nil {
-				return err
-			}
+		if err := addEvents(ctx, tx, id, from, events); err != nil {
+			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE responses SET touched = $1 WHERE id = $2`, time.Now().UnixMicro(), id)
 		return err
 	})
+}
+
+func addEvents(ctx context.Context, tx *sql.Tx, id string, from int, events [][]byte) error {
+	for i, event := range events {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO events (response, number, body) VALUES ($1, $2, $3)`, id, from+i, string(event)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *database) Events(ctx context.Context, id string, after int) (out [][]byte, err error) {
@@ -249,21 +271,24 @@ func (d *database) DeleteConversation(ctx context.Context, id string) error {
 }
 
 func (d *database) AddItems(ctx context.Context, conversation string, added []Item) error {
-	return d.within(ctx, func(tx *sql.Tx) error {
-		// The conversation's own row is written first, so that two answers to one conversation add one after the other.
-		done, err := tx.ExecContext(ctx, `UPDATE conversations SET metadata = metadata WHERE id = $1`, conversation)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrNotFound)
-		}
-		var next int
-		if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(position) + 1, 0) FROM items WHERE owner = $1 AND part = $2`, conversation, partConversation).Scan(&next); err != nil {
-			return err
-		}
-		return addItems(ctx, tx, conversation, partConversation, next, added)
-	})
+	return d.within(ctx, func(tx *sql.Tx) error { return extend(ctx, tx, conversation, added) })
+}
+
+// extend adds items at the end of a conversation. Its own row is written first, so that two answers to one conversation
+// add one after the other.
+func extend(ctx context.Context, tx *sql.Tx, conversation string, added []Item) error {
+	done, err := tx.ExecContext(ctx, `UPDATE conversations SET metadata = metadata WHERE id = $1`, conversation)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, ErrNotFound)
+	}
+	var next int
+	if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(position) + 1, 0) FROM items WHERE owner = $1 AND part = $2`, conversation, partConversation).Scan(&next); err != nil {
+		return err
+	}
+	return addItems(ctx, tx, conversation, partConversation, next, added)
 }
 
 func (d *database) Items(ctx context.Context, conversation string) (out []Item, err error) {

@@ -134,6 +134,47 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// A response that is over is written with its last events and its conversation, or nothing of it is.
+func TestFinish(t *testing.T) {
+	ctx := context.Background()
+	for name, s := range stores(t) {
+		c := &Conversation{ID: id("conv"), Created: time.Now(), Metadata: []byte(`{}`)}
+		r := &Response{ID: id("resp"), Created: time.Now(), Status: "in_progress", Conversation: c.ID, Body: []byte(`1`), Input: []Item{{id("in"), []byte(`1`)}}}
+		if err := errors.Join(s.PutConversation(ctx, c), s.Put(ctx, r), s.AddEvents(ctx, r.ID, 0, [][]byte{[]byte("a")})); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		over := *r
+		over.Status, over.Body, over.Output = "completed", []byte(`2`), []Item{{id("out"), []byte(`2`)}}
+		nowhere := over
+		nowhere.Conversation = id("nowhere")
+		for what, try := range map[string]func() error{
+			"an event's number that is taken": func() error {
+				return s.Finish(ctx, &over, Ending{From: 0, Events: [][]byte{[]byte("b")}, Extend: true})
+			},
+			"a conversation that is none": func() error {
+				return s.Finish(ctx, &nowhere, Ending{From: 1, Events: [][]byte{[]byte("b")}, Extend: true})
+			},
+		} {
+			if err := try(); err == nil {
+				t.Errorf("%s: %s: no error", name, what)
+			}
+			got, err := s.Get(ctx, r.ID)
+			if err != nil || got.Status != "in_progress" || len(got.Output) > 0 {
+				t.Errorf("%s: %s: half of it was written: %+v, %v", name, what, got, err)
+			}
+		}
+		if err := s.Finish(ctx, &over, Ending{From: 1, Events: [][]byte{[]byte("b")}, Extend: true}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got, err := s.Get(ctx, r.ID)
+		events, eventsErr := s.Events(ctx, r.ID, -1)
+		items, itemsErr := s.Items(ctx, c.ID)
+		if err := errors.Join(err, eventsErr, itemsErr); err != nil || got.Status != "completed" || len(events) != 2 || len(items) != 2 {
+			t.Errorf("%s: %+v, %q, %v, %v", name, got, events, items, err)
+		}
+	}
+}
+
 func TestPurge(t *testing.T) {
 	ctx := context.Background()
 	for name, s := range stores(t) {

@@ -12,6 +12,9 @@ export class Fates {
     this.suffix = number ? `-${number}` : "";
     this.spans = [];
     this.nodes = []; // text nodes with where they begin
+    this.blocks = []; // the blocks that they are in, with where those begin
+    this.ends = []; // of what is underlined: pairs of a place and, for tokens, the id
+    element.addEventListener("scroll", () => this.underline(), { passive: true });
     element.addEventListener("pointerover", (event) => this.point(event.target.closest("span")));
     element.addEventListener("keydown", (event) => {
       if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
@@ -27,8 +30,10 @@ export class Fates {
   clear() {
     this.element.replaceChildren();
     this.nodes = [];
+    this.blocks = [];
     this.pointed = null;
     this.finish();
+    this.mark([]);
   }
 
   point(span) {
@@ -39,7 +44,68 @@ export class Fates {
     const s = this.spans[Number(span.dataset.span)];
     const marker = s.marker ? `${JSON.stringify(s.marker)}${s.rules?.length ? `, in the rule ${s.rules.join(", ")}` : ""} — ` : "";
     const call = s.call >= 0 ? ` (call ${s.call + 1}${s.malformed ? ", malformed" : ""})` : "";
-    this.why.textContent = `${s.start}–${s.end}: ${marker}${s.says}${call}`;
+    this.why.textContent = `${s.start}–${s.end}: ${marker}${s.says}${call}${this.tokensOf(s)}`;
+  }
+
+  // tokensOf tells the ids of the tokens in a stretch, if tokens are underlined.
+  tokensOf(span) {
+    const ids = [];
+    for (let i = this.first(span.start + 1); i < this.ends.length && (i === 0 || this.ends[i - 1][0] < span.end); i++) {
+      if (!(this.ends[i][1] >= 0)) continue;
+      if (ids.length === 12) {
+        ids.push("…");
+        break;
+      }
+      ids.push(this.ends[i][1]);
+    }
+    return ids.length ? `; token ${ids.join(", ")}` : "";
+  }
+
+  // first is the number of the first end at a place or behind it.
+  first(place) {
+    let low = 0, high = this.ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.ends[middle][0] < place) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // mark underlines stretches, alternately in two ways, given where they end.
+  mark(ends) {
+    this.ends = ends;
+    this.underline();
+  }
+
+  // underline does so in the blocks that are in sight; the others have no need of it.
+  underline() {
+    if (!globalThis.CSS?.highlights || this.underlining) return;
+    if (this.ends.length === 0 || this.nodes.length === 0) {
+      for (const name of ["odd", "even"]) CSS.highlights.delete(name + this.suffix);
+      return;
+    }
+    this.underlining = true;
+    requestAnimationFrame(() => {
+      this.underlining = false;
+      const { top, bottom } = this.element.getBoundingClientRect();
+      const seen = (i) => {
+        const box = this.blocks[i].block.getBoundingClientRect();
+        return box.bottom >= top && box.top <= bottom;
+      };
+      let from = 0;
+      while (from < this.blocks.length - 1 && !seen(from)) from++;
+      let to = from + 1;
+      while (to < this.blocks.length && seen(to)) to++;
+      const end = to < this.blocks.length ? this.blocks[to].at : Infinity;
+      const ranges = [[], []];
+      for (let i = this.first(this.blocks[from]?.at + 1 || 1); i < this.ends.length; i++) {
+        const begins = i > 0 ? this.ends[i - 1][0] : 0;
+        if (begins >= end) break;
+        if (this.ends[i][1] !== -1) ranges[i % 2].push(this.range(begins, this.ends[i][0]));
+      }
+      ["odd", "even"].forEach((name, i) => CSS.highlights.set(name + this.suffix, new Highlight(...ranges[i])));
+    });
   }
 
   async show(text, spans, signal) {
@@ -52,6 +118,7 @@ export class Fates {
           block = document.createElement("div");
           block.className = "block";
           this.element.append(block);
+          this.blocks.push({ at, block });
           length = 0;
         }
         let end = span.end;
@@ -79,12 +146,11 @@ export class Fates {
     }
   }
 
-  // range is the range from one place of the text to another.
+  // range is the range from one place of the text to another. It does not follow changes of the page, so costs them nothing.
   range(from, to) {
-    const range = new Range();
-    range.setStart(...this.place(from));
-    range.setEnd(...this.place(to));
-    return range;
+    const [startContainer, startOffset] = this.place(from);
+    const [endContainer, endOffset] = this.place(to);
+    return new StaticRange({ startContainer, startOffset, endContainer, endOffset });
   }
 
   place(at) {

@@ -5,7 +5,7 @@ import { fromLink, toLink } from "./link.js";
 
 const field = (id) => document.getElementById(id);
 const status = field("status");
-const panels = [new Panel(field("panel-0"), 0)];
+const panels = [];
 
 function say(text, bad = false) {
   status.textContent = text;
@@ -81,12 +81,21 @@ function compare(on) {
 
 const saved = ["tool", "reasoning", "finish", "prompt", "tools", "choice", "chunk", "seed", "text"];
 const checks = ["exact", "validated"];
+const views = ["surface", "dialect", "marking"]; // of each panel
 
 async function restore() {
   const state = await fromLink(location.hash);
   if (!state) return false;
-  for (const id of saved) if (typeof state[id] === "string") field(id).value = state[id];
+  for (const id of saved) field(id).value = typeof state[id] === "string" ? state[id] : field(id).tagName === "SELECT" ? field(id).value : "";
   for (const id of checks) field(id).checked = state[id] === true;
+  const shown = Array.isArray(state.panels) ? state.panels : [{}];
+  compare(shown.length > 1);
+  panels.forEach((panel, i) => {
+    for (const [name, value] of Object.entries(shown[i] ?? {})) {
+      const select = [...views, "second .tool", "second .reasoning"].includes(name) ? panel.part(name) : null;
+      if (select && [...select.options].some((option) => option.value === value)) select.value = value;
+    }
+  });
   return true;
 }
 
@@ -94,7 +103,10 @@ async function copyLink() {
   const state = {};
   for (const id of saved) if (field(id).value) state[id] = field(id).value;
   for (const id of checks) if (field(id).checked) state[id] = true;
-  location.hash = await toLink(state);
+  for (const id of ["tool", "reasoning"]) state[id] = field(id).value; // "" is none
+  state.panels = panels.map((panel, i) => Object.fromEntries([...views, ...(i ? ["second .tool", "second .reasoning"] : [])].map((name) => [name, panel.part(name).value])));
+  restored = await toLink(state);
+  location.hash = restored;
   try {
     await navigator.clipboard.writeText(location.href);
     say("The link is in the clipboard.");
@@ -102,6 +114,8 @@ async function copyLink() {
     say("The link is in the address bar.");
   }
 }
+
+let restored = ""; // the fragment that the page already shows
 
 field("question").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -116,19 +130,25 @@ field("link").addEventListener("click", copyLink);
 for (const id of ["tool", "reasoning", "finish", "chunk", "seed", "choice", "exact", "validated"]) {
   field(id).addEventListener("change", () => field("text").value && run(false));
 }
-field("theme").addEventListener("click", () => {
-  const dark = document.documentElement.dataset.theme !== "dark";
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-  field("theme").setAttribute("aria-pressed", String(dark));
+let typed = 0;
+field("text").addEventListener("input", () => {
+  clearTimeout(typed);
+  typed = setTimeout(() => field("text").value && run(false), 400);
 });
-window.addEventListener("hashchange", async () => (await restore()) && run(false));
+const darkNow = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+field("theme").setAttribute("aria-pressed", String(darkNow()));
+field("theme").addEventListener("click", () => {
+  document.documentElement.dataset.theme = darkNow() ? "light" : "dark";
+  field("theme").setAttribute("aria-pressed", String(darkNow()));
+});
+window.addEventListener("hashchange", async () => location.hash !== restored && (await restore()) && run(false));
 
 try {
   const formats = await loadFormats();
   fill(field("tool"), formats.tool_names);
   fill(field("reasoning"), formats.reasoning_names);
-  for (const panel of panels) panel.formats = formats.formats;
-  Panel.formats = formats.formats;
+  Panel.offers = formats;
+  panels.push(new Panel(field("panel-0"), 0));
   const samples = await loadSamples();
   samples.forEach((sample, i) => field("sample").append(new Option(sample.title, String(i))));
   field("sample").addEventListener("change", () => {

@@ -1,6 +1,6 @@
 // A panel shows one reading: the text coloured by fate, the trays, the deltas, the format. Long texts are put on the page
 // in small portions; places count UTF-16 units, as the server sends them.
-import { read, pause } from "./reader.js";
+import { read, pause, constraint, tokens } from "./reader.js";
 import { Rows } from "./rows.js";
 import { Fates } from "./fates.js";
 import { Tray } from "./tray.js";
@@ -9,7 +9,7 @@ const portion = 16000; // characters put on the page at once
 const budget = 8; // milliseconds of work before the browser gets its turn
 
 export class Panel {
-  static formats = [];
+  static offers = { formats: [], surfaces: [], dialects: [], tokens: "none" };
 
   constructor(section, number) {
     this.section = section;
@@ -18,10 +18,22 @@ export class Panel {
     this.part = part;
     this.fates = new Fates(part("fates"), part("why"), number);
     if (number === 0) part("fates").id = "fates";
-    this.rows = new Rows(part("deltas"));
+    this.rows = new Rows(part("deltas"), part("event"), number);
     this.trays = { reasoning: new Tray(part("tray.reasoning")), content: new Tray(part("tray.content")) };
     this.calls = part("tray.calls");
     this.number = number;
+    for (const surface of Panel.offers.surfaces) part("surface").append(new Option(surface.title, surface.name));
+    for (const dialect of Panel.offers.dialects) part("dialect").append(new Option(dialect.title, dialect.name));
+    if (Panel.offers.tokens !== "none") part("marking").append(new Option(Panel.offers.tokens === "all" ? "the tokens" : "the special tokens", "tokens"));
+    part("surface").addEventListener("change", () => this.asked && this.again());
+    part("dialect").addEventListener("change", () => this.constrain());
+    part("about").addEventListener("toggle", () => this.constrain());
+    part("marking").addEventListener("change", () => this.mark());
+  }
+
+  // again reads the same once more.
+  again() {
+    this.read(this.asked, 0).catch((error) => error.name === "AbortError" || (this.part("verdict").textContent = error.message));
   }
 
   // choose gives the panel parsers of its own, for comparing.
@@ -57,14 +69,18 @@ export class Panel {
     this.abort?.abort();
     const abort = (this.abort = new AbortController());
     this.clear();
-    const asked = { ...question, ...(this.own?.() ?? {}) };
+    this.asked = question;
+    const asked = { ...question, ...(this.own?.() ?? {}), surface: this.part("surface").value };
+    this.reading = asked;
     const steps = [];
+    this.pieces = [];
     let began = 0;
     for await (const line of read(asked, abort.signal)) {
       abort.signal.throwIfAborted();
       if (line.summary) {
         this.summary = line.summary;
         this.about(line.summary);
+        this.constrain();
         await this.fates.show(asked.text, line.summary.spans, abort.signal);
         if (speed > 0) this.fates.progress(0, 0);
         began = performance.now();
@@ -89,12 +105,55 @@ export class Panel {
     }
     this.fates.finish();
     this.verdict();
+    await this.mark();
+  }
+
+  // mark underlines the pieces, or the tokens.
+  async mark() {
+    const kind = this.part("marking").value;
+    const counted = this.part("counted");
+    counted.textContent = "";
+    this.fates.mark([]);
+    if (!kind || !this.reading) return;
+    const { text } = this.reading;
+    try {
+      const ends = kind === "pieces" ? this.pieces.map((at) => [at]) : await tokens(text);
+      if (text !== this.reading.text) return;
+      this.fates.mark(ends);
+      const known = ends.filter(([, id]) => id >= 0).length;
+      counted.textContent = kind === "pieces" ? `${ends.length} pieces` : `${known} ${Panel.offers.tokens === "all" ? "tokens" : "special tokens"}`;
+    } catch (error) {
+      counted.textContent = error.message;
+    }
+  }
+
+  // constrain shows the constraint of a forced call in the chosen dialect, or why there is none.
+  async constrain() {
+    if (!this.summary || !this.reading || !this.part("about").open) return;
+    const { tools, prompt } = this.reading;
+    const question = { tools, prompt, tool_parser: this.summary.tool_parser, reasoning_parser: this.summary.reasoning_parser, dialect: this.part("dialect").value };
+    const asked = JSON.stringify(question);
+    if (asked === this.constrained) return;
+    this.constrained = asked;
+    let text = "", notes = "";
+    try {
+      const made = await constraint(question);
+      text = made.text;
+      notes = made.none ? `None: ${made.none}.` : made.notes.join(" ");
+    } catch (error) {
+      notes = error.message;
+    }
+    if (asked !== this.constrained) return;
+    this.part("constraint").textContent = text;
+    this.part("constraint").hidden = text === "";
+    this.part("notes").textContent = notes;
   }
 
   async take(steps, signal) {
     let start = performance.now();
     for (const step of steps) {
-      this.rows.add(step);
+      this.rows.add(step, this.reading.surface !== "");
+      if (step.at > (this.pieces.at(-1) ?? 0)) this.pieces.push(step.at);
       for (const delta of step.deltas ?? []) this.delta(delta);
       if (performance.now() - start > budget) {
         await pause();
@@ -142,7 +201,7 @@ export class Panel {
   }
 
   about(summary) {
-    const format = (names, name) => Panel.formats.find((f) => name && f[names].includes(name));
+    const format = (names, name) => Panel.offers.formats.find((f) => name && f[names].includes(name));
     const chosen = [...new Set([format("tool_names", summary.tool_parser), format("reasoning_names", summary.reasoning_parser)])].filter(Boolean);
     this.part("grammar").textContent = chosen.map((f) => `# ${f.name}: ${f.title}${f.extends ? ` (extends ${f.extends})` : ""}\n${f.grammar}`).join("\n\n");
     const evidence = this.part("evidence");

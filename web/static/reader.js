@@ -10,6 +10,19 @@ async function json(path) {
 export const loadFormats = () => json("api/formats");
 export const loadSamples = () => json("api/samples");
 
+async function post(path, question, signal) {
+  const answer = await fetch(path, { method: "POST", signal, headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
+  if (answer.ok) return answer;
+  const body = await answer.json().catch(() => ({}));
+  throw new Error(body.error ?? `the server answered ${answer.status}`);
+}
+
+// constraint gives the text of a constraint, and notes on it.
+export const constraint = async (question) => (await post("api/constraint", question)).json();
+
+// tokens gives where the tokens of a text end, each with its id.
+export const tokens = async (text) => (await (await post("api/tokens", { text })).json()).tokens;
+
 // pause lets the browser draw, and take input, before the next piece of work.
 export const pause = () => new Promise((done) => {
   const channel = new MessageChannel();
@@ -18,15 +31,7 @@ export const pause = () => new Promise((done) => {
 });
 
 export async function* read(question, signal) {
-  const answer = await fetch("api/read", {
-    method: "POST", signal,
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(question),
-  });
-  if (!answer.ok) {
-    const body = await answer.json().catch(() => ({}));
-    throw new Error(body.error ?? `The server answered ${answer.status}.`);
-  }
+  const answer = await post("api/read", question, signal);
   const lines = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
