@@ -5,5 +5,5 @@ import "embed"
 
 // Files are the pages (Markdown) and their pictures. README.md of a folder is its first page.
 //
-//go:embed *.md *.svg commands formats
+//go:embed *.md *.svg *.png commands formats
 var Files embed.FS
