@@ -46,7 +46,7 @@ func shownCommands(t *testing.T) (commands []shown) {
 				fenced = !fenced
 				continue
 			}
-			if !fenced && !strings.HasPrefix(line, "    ") || strings.Contains(code, "…") || strings.Contains(code, "[") {
+			if !fenced && !strings.HasPrefix(line, "    ") || strings.Contains(code, "…") || strings.Contains(code, "...") || strings.Contains(code, "[") {
 				continue
 			}
 			for i, part := range strings.Split(code, " | ") {
@@ -59,7 +59,7 @@ func shownCommands(t *testing.T) (commands []shown) {
 	return commands
 }
 
-// shellWords are the words of a command line, quotes taken off.
+// shellWords are the words of a command line, quotes taken off; a comment ends it.
 func shellWords(line string) (words []string) {
 	word, quote, any := "", rune(0), false
 	for _, r := range line + " " {
@@ -70,6 +70,8 @@ func shellWords(line string) (words []string) {
 			word += string(r)
 		case r == '\'' || r == '"':
 			quote, any = r, true
+		case r == '#' && !any:
+			return words
 		case r == ' ':
 			if any {
 				words = append(words, word)
