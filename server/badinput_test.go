@@ -1,12 +1,16 @@
 package server_test
 
 import (
+	"bufio"
 	"encoding/json/v2"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestBadInput holds status, type and param of every bad input of a chat request.
@@ -112,6 +116,11 @@ func TestBadInput(t *testing.T) {
 		{"structured output of nothing", `"structured_outputs":{"regex":""}`, 400, own, "structured_outputs"},
 		{"structured output and a named tool", tools + `,"tool_choice":{"type":"function","function":{"name":"get_weather"}},"structured_outputs":{"regex":"a"}`, 400, own, ""},
 		{"two formats", `"response_format":{"type":"json_object"},"structured_outputs":{"regex":"a"}`, 400, own, "response_format"},
+		// Messages.
+		{"a content that is a number", `"messages":[{"role":"user","content":5}]`, 400, schema, "body.messages.0.content"},
+		{"a content that is an object", `"messages":[{"role":"user","content":{"a":1}}]`, 400, schema, "body.messages.0.content"},
+		{"a part that is a number", `"messages":[{"role":"user","content":["a",5]}]`, 400, schema, "body.messages.0.content.1"},
+		{"a part that is null", `"messages":[{"role":"user","content":[null]}]`, 400, schema, "body.messages.0.content.0"},
 		// The model.
 		{"another model", `"model":"other"`, 404, "NotFoundError", "model"},
 		{"the model is a number", `"model":3`, 400, schema, "body.model"},
@@ -228,6 +237,45 @@ func TestBadBodies(t *testing.T) {
 	}
 	if status, data := send("POST", "/v1/nothing", "application/json", good); status != 404 || string(data) != `{"detail":"Not Found"}` {
 		t.Errorf("another path: status %d: %s", status, data)
+	}
+}
+
+// TestBodyThatStops: a client that stops within its body has its answer, and its connection is closed; one that only
+// pauses is served.
+func TestBodyThatStops(t *testing.T) {
+	url := serve(t, "--replay", says(t, "Hello"), "--read-body-timeout", "300ms")
+	const good = `{"messages":[{"role":"user","content":"Hi"}]}`
+	for rest, want := range map[string]int{good[10:]: 200, "": 408} {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		write := func(text string) {
+			if _, err := io.WriteString(connection, text); err != nil {
+				t.Error(err)
+			}
+		}
+		write("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(good)) + "\r\n\r\n" + good[:10])
+		time.Sleep(20 * time.Millisecond)
+		write(rest)
+		answer := bufio.NewReader(connection)
+		response, err := http.ReadResponse(answer, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != want {
+			t.Errorf("%d bytes more: status %d, want %d: %s, %v", len(rest), response.StatusCode, want, data, err)
+		}
+		if want != 200 {
+			if problem := errorIs(response.StatusCode, data, want, "RequestTimeoutError", ""); problem != "" {
+				t.Error(problem)
+			}
+			if _, err := answer.ReadByte(); err != io.EOF {
+				t.Errorf("behind the answer: %v, want the end", err)
+			}
+		}
 	}
 }
 

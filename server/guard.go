@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json/v2"
+	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -156,8 +158,35 @@ func (w *watched) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(w.ResponseWriter).Hijack()
 }
 
-// serves puts a handler on a route, behind the keys of the server. Errors of the guard have the interface's shape.
+// patient is a body whose client may pause for a while, but not for ever: it would hold a place and the end of the server.
+type patient struct {
+	io.ReadCloser
+	control *http.ResponseController
+	pause   time.Duration
+}
+
+func (p *patient) Read(data []byte) (int, error) {
+	_ = p.control.SetReadDeadline(time.Now().Add(p.pause))
+	n, err := p.ReadCloser.Read(data)
+	if err == nil || errors.Is(err, io.EOF) { // else what is left of the body is not waited for either
+		_ = p.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// serves is converses for a handler that reads the body of a request before it answers.
 func (s *Server) serves(pattern string, handler http.Handler, shape apierror.Shape) {
+	s.converses(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if pause := s.config.ReadBodyTimeout; pause > 0 && r.Body != http.NoBody {
+			r.Body = &patient{r.Body, http.NewResponseController(w), pause}
+		}
+		handler.ServeHTTP(w, r)
+	}), shape)
+}
+
+// converses puts a handler on a route, behind the keys of the server. Errors of the guard have the interface's shape. The
+// body of a request may take as long as it likes.
+func (s *Server) converses(pattern string, handler http.Handler, shape apierror.Shape) {
 	s.mux.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.mayCome(r) {
 			w.Header().Set("WWW-Authenticate", "Bearer")

@@ -81,5 +81,5 @@ func (s *Server) routeMessages() *messages.Handler {
 func (s *Server) routeParse() {
 	handler := &parse.Handler{Models: s.models, BodyLimit: s.config.MaxBodySize}
 	s.serves("POST /v1/parse", handler, apierror.ShapeOpenAI)
-	s.serves("POST /v1/parse/stream", http.HandlerFunc(handler.Stream), apierror.ShapeOpenAI)
+	s.converses("POST /v1/parse/stream", http.HandlerFunc(handler.Stream), apierror.ShapeOpenAI)
 }

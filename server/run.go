@@ -27,7 +27,7 @@ func (s *Server) Run(ctx context.Context, opened func(address string)) error {
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	httpServer := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: s.config.ReadHeaderTimeout, BaseContext: func(net.Listener) context.Context { return base },
+		Handler: s.Handler(), ReadHeaderTimeout: s.config.ReadHeaderTimeout, IdleTimeout: idleTimeout, BaseContext: func(net.Listener) context.Context { return base },
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelWarn),
 	}
 	done := make(chan error, 1)
@@ -66,6 +66,10 @@ func (s *Server) Run(ctx context.Context, opened func(address string)) error {
 	}
 	return errors.Join(err, s.engine.Close())
 }
+
+// idleTimeout is how long a connection is kept on which no request comes: longer than load balancers keep theirs, a
+// minute as a rule, so that it is they who close it and no request is lost on the way.
+const idleTimeout = 2 * time.Minute
 
 // listen opens the port, or the socket.
 func (s *Server) listen() (net.Listener, error) {

@@ -34,6 +34,8 @@ const (
 	Forbidden
 	// NotFound: a model, or a stored thing, that is not there.
 	NotFound
+	// RequestTimeout: the client did not send its request to the end in time.
+	RequestTimeout
 	// TooLarge: the body is larger than the server takes.
 	TooLarge
 	// Unprocessable: media that cannot be read.
@@ -60,6 +62,7 @@ var kinds = map[Kind]struct {
 	Unauthorized:   {http.StatusUnauthorized, "AuthenticationError"},
 	Forbidden:      {http.StatusForbidden, "PermissionDeniedError"},
 	NotFound:       {http.StatusNotFound, "NotFoundError"},
+	RequestTimeout: {http.StatusRequestTimeout, "RequestTimeoutError"},
 	TooLarge:       {http.StatusRequestEntityTooLarge, "RequestEntityTooLargeError"},
 	Unprocessable:  {http.StatusUnprocessableEntity, "UnprocessableEntityError"},
 	RateLimited:    {http.StatusTooManyRequests, "RateLimitError"},

@@ -18,6 +18,7 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,9 @@ func Read(r *http.Request, limit int64) (*Object, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return nil, apierror.New(apierror.TooLarge, "", "the body is larger than the limit of %d bytes", limit)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, apierror.New(apierror.RequestTimeout, "", "the body did not arrive in time: %d bytes came, and then nothing", len(data))
 	}
 	if err != nil {
 		return nil, apierror.New(apierror.Schema, "", "the body could not be read to its end: %v", err)

@@ -74,6 +74,7 @@ type Config struct {
 	MaxBodySize                                   int64
 	MaxTools, MaxSchemaDepth, MaxStreams          int
 	DrainTimeout, WriteTimeout, ReadHeaderTimeout time.Duration
+	ReadBodyTimeout                               time.Duration
 
 	// From the environment alone, as in vLLM.
 	EnforceStrict, ResponsesStore bool

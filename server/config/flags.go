@@ -122,6 +122,7 @@ func (c *Config) registerOperations(flags *pflag.FlagSet) {
 	flags.DurationVar(&c.DrainTimeout, "drain-timeout", time.Minute, "how long answers may go on after the server is told to stop")
 	flags.DurationVar(&c.WriteTimeout, "write-timeout", time.Minute, "how long a client may leave one write unread")
 	flags.DurationVar(&c.ReadHeaderTimeout, "read-header-timeout", 10*time.Second, "how long a client may take to send the head of a request")
+	flags.DurationVar(&c.ReadBodyTimeout, "read-body-timeout", time.Minute, "how long a client may pause within the body of a request; 0 is for ever")
 }
 
 // registerNegations adds the negative form of every switch, as vLLM has it.

@@ -47,6 +47,10 @@ func normalize(members *[]body.Member, number int) (changed bool, err error) {
 				changed = true
 				continue
 			}
+		case "content":
+			if err := checkContent(member.Value, fmt.Sprintf("body.messages.%d.content", number)); err != nil {
+				return false, err
+			}
 		case "tool_calls":
 			calls, ok := body.Elements(member.Value)
 			if member.Value.Kind() == 'n' || ok && len(calls) == 0 {
@@ -66,6 +70,21 @@ func normalize(members *[]body.Member, number int) (changed bool, err error) {
 	}
 	*members = keep
 	return changed, nil
+}
+
+// checkContent tells whether the content of a message is a text, a list of parts or nothing. What the parts hold is for the
+// chat template to say.
+func checkContent(content jsontext.Value, place string) error {
+	parts, list := body.Elements(content)
+	if !list && content.Kind() != '"' && content.Kind() != 'n' {
+		return apierror.Join([]apierror.Complaint{{Param: place, Message: "Input should be a valid string, or a list of parts", Found: body.Summary(content)}})
+	}
+	for i, part := range parts {
+		if kind := part.Kind(); kind != '{' && kind != '"' {
+			return apierror.Join([]apierror.Complaint{{Param: fmt.Sprintf("%s.%d", place, i), Message: "Input should be a valid dictionary", Found: body.Summary(part)}})
+		}
+	}
+	return nil
 }
 
 // checkCall tells whether an entry of a message's tool calls is a call of a function.
