@@ -171,6 +171,8 @@ RUNS = [
         ["qwen", "-p", TASK, "--approval-mode", "auto-edit", "-o", "json"], qwen_done, files={"home/.qwen/settings.json": json.dumps(QWEN)},
         environment={"OPENAI_BASE_URL": "$URL/v1", "OPENAI_API_KEY": "dummy", "OPENAI_MODEL": "qwen"}),
     opencode("opencode-chat", "hermes", "/v1/chat/completions", "@ai-sdk/openai-compatible"),
+    opencode("opencode-responses", "glm47", "/v1/responses", "@ai-sdk/openai"),
+    opencode("opencode-messages", "qwen3_coder", "/v1/messages", "@ai-sdk/anthropic"),
 ]
 
 

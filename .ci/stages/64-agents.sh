@@ -1,5 +1,5 @@
 # Coding agents, offline, against a model that is a script in a real wire format: Codex CLI on Responses (three ways in which
-# it declares its tools), Claude Code on Messages, Qwen Code on chat, opencode on chat. Each must read a file, mend it
+# it declares its tools), Claude Code on Messages, Qwen Code on chat, opencode on all three. Each must read a file, mend it
 # and report in exactly as many requests as the script has steps. They run in a network namespace with the loopback alone.
 set -euo pipefail
 work=$(mktemp -d)

@@ -20,9 +20,9 @@ func newServe() *cobra.Command {
 	var c *config.Config
 	command := &cobra.Command{
 		Use:   "serve [MODEL]",
-		Short: "Serve the OpenAI interface in front of an engine",
-		Long: `Serve puts the OpenAI Chat Completions interface in front of an engine that writes text: vLLM, SGLang, llama.cpp, Ollama,
-anything with /v1/completions. Without --engine it answers with recordings, so that it can be tried with no model.
+		Short: "Serve OpenAI's and Anthropic's interfaces in front of an engine",
+		Long: `Serve puts OpenAI's Chat Completions and Responses and Anthropic's Messages in front of an engine that writes text: vLLM,
+SGLang, llama.cpp, Ollama, anything with /v1/completions. Without --engine it answers with recordings, so that it can be tried with no model.
 
 The flags are those of vLLM. Each may also be given as an environment variable (PARLANCE_TOOL_CALL_PARSER, or
 VLLM_TOOL_CALL_PARSER, for --tool-call-parser) or in the file that --config names. Flags of vLLM that configure its own

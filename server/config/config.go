@@ -80,7 +80,7 @@ type Config struct {
 	EnforceStrict, ResponsesStore bool
 	// ResponsesAddress is where responses are stored (--responses-store), ResponsesRetention how long (--responses-retention).
 	ResponsesAddress string
-	// Playground serves the page at /playground/ (--playground).
+	// Playground serves the page at /playground/, and the documentation at /docs/ (--playground).
 	Playground                 bool
 	ResponsesRetention         time.Duration
 	MaxStopStrings, MaxChoices int

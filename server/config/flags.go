@@ -115,7 +115,7 @@ func (c *Config) registerOperations(flags *pflag.FlagSet) {
 	flags.Int64Var(&c.MaxBodySize, "max-body-size", 64<<20, "the largest body of a request, in bytes")
 	flags.IntVar(&c.MaxTools, "max-tools", 1024, "the most tools of a request")
 	flags.IntVar(&c.MaxSchemaDepth, "max-schema-depth", 64, "how deep a schema may be nested")
-	flags.BoolVar(&c.Playground, "playground", false, "serve the playground at /playground/: a page that shows what becomes of model text")
+	flags.BoolVar(&c.Playground, "playground", false, "serve the playground at /playground/, a page that shows what becomes of model text, and the documentation at /docs/")
 	flags.StringVar(&c.ResponsesAddress, "responses-store", "sqlite", "where responses are stored: sqlite (a file in the user's state folder), sqlite:PATH, postgres://…, memory, or none")
 	flags.DurationVar(&c.ResponsesRetention, "responses-retention", 30*24*time.Hour, "how long responses are stored; 0 keeps them for ever")
 	flags.IntVar(&c.MaxStreams, "max-streams", 0, "the most requests that are answered at once; 0 is no limit")
