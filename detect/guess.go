@@ -84,7 +84,7 @@ func settle(guesses []Guess) []Guess {
 		if c := slices.Compare(b.rank, a.rank); c != 0 {
 			return c
 		}
-		return cmp.Or(cmp.Compare(b.seen, a.seen), cmp.Compare(extends(a.Format), extends(b.Format)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.seen, a.seen), cmp.Compare(extends(a.Format), extends(b.Format)), cmp.Compare(aliased(a), aliased(b)), cmp.Compare(a.Name, b.Name))
 	})
 	for i := range guesses {
 		for j := range guesses {
@@ -112,6 +112,14 @@ func writer(format string) string {
 		format = f.Extends
 	}
 	return format
+}
+
+// aliased is 1 for a name that is not the format's own, else 0.
+func aliased(g Guess) int {
+	if g.Name != g.Format {
+		return 1
+	}
+	return 0
 }
 
 // extends is 1 for a dialect, else 0.

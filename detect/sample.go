@@ -3,15 +3,25 @@ package detect
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parlance-llm/parlance"
 )
 
+// mostRead is how much of a sample is read, in bytes: every format reads it.
+const mostRead = 1 << 20
+
 // Samples tells which formats could have written the samples, which are whole outputs of one model, as the engine gave
 // them (special tokens kept). A format is among the guesses for tools if it finds a whole call in one of them, and among
 // those for reasoning if it finds a thought with its markers.
+//
+// Of a sample only the first mebibyte is read.
 func Samples(samples ...string) Result {
+	samples = slices.Clone(samples)
+	for i, text := range samples {
+		samples[i] = text[:min(len(text), mostRead)]
+	}
 	var r Result
 	for _, f := range families() {
 		if len(f.ToolNames) > 0 {

@@ -80,6 +80,7 @@ func (d *demo) run(command *cobra.Command) error {
 	}
 	if d.once || !isTerminal(command.OutOrStdout()) {
 		end()
+		fmt.Fprintln(command.OutOrStdout(), "\nThe server has ended; on a terminal, without --once, it goes on.")
 	} else {
 		fmt.Fprintln(command.OutOrStdout(), "\nThe server goes on. Ctrl-C ends it.")
 	}
