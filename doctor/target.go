@@ -170,7 +170,7 @@ func (x *examination) front(ctx context.Context) error {
 	}
 	s, err := server.New(c, o.Logger)
 	if err != nil {
-		return fmt.Errorf("Parlance in front of %s does not start: %w", o.URL, err)
+		return fmt.Errorf("the server in front of %s does not start: %w", o.URL, err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
