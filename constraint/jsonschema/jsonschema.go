@@ -155,6 +155,8 @@ func (w *Writer) alternative(a *toolschema.Alternative) string {
 		}
 		if a.Items != nil && !a.Items.Free {
 			add(`"items": %s`, w.Schema(a.Items))
+		} else if a.Items != nil {
+			add(`"items": {}`) // said, since strict readers take items that nothing is said of as forbidden
 		} else if a.Items == nil && len(a.Prefix) > 0 {
 			add(`"items": false`)
 		}
