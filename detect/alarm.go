@@ -123,6 +123,9 @@ func (w *Watch) begin(text []byte) {
 
 // scan looks for markers in the text of a tray until it has found both kinds.
 func (w *Watch) scan(tray parlance.Kind, text []byte) {
+	if w.places[tray] == 0 && !begins(&w.markers.table.First, text) {
+		return // as it is with most pieces
+	}
 	for len(text) > 0 && w.found[tray] != ofCall|ofThought {
 		to, read, found, _ := w.markers.table.Find(w.places[tray], text)
 		w.places[tray], text = to, text[read:]
@@ -137,6 +140,16 @@ func (w *Watch) scan(tray parlance.Kind, text []byte) {
 	}
 }
 
+// begins tells whether any character of a text could begin a marker.
+func begins(first *[256]bool, text []byte) bool {
+	for _, b := range text {
+		if first[b] {
+			return true
+		}
+	}
+	return false
+}
+
 // isOwn tells whether a marker, or one that begins with it, is among the chosen reasoning parser's.
 func (w *Watch) isOwn(marker string) bool {
 	return slices.ContainsFunc(w.own, func(own string) bool { return strings.HasPrefix(own, marker) })
@@ -144,6 +157,10 @@ func (w *Watch) isOwn(marker string) bool {
 
 // keep keeps the answer for the closer look: all of it up to a limit if something was found early, else the last part.
 func (w *Watch) keep(piece []byte) {
+	if len(w.raw)+len(piece) <= 4*leastKept { // it fits whatever comes
+		w.raw = append(w.raw, piece...)
+		return
+	}
 	suspicious := w.bare || w.broken > 0 || w.found[0]|w.found[1] != 0
 	if room := mostKept - len(w.raw); len(piece) > room {
 		if suspicious {
