@@ -16,6 +16,9 @@ func ToolsShown(prompt string, tools []string) (Alarm, bool) {
 			return Alarm{}, true
 		}
 	}
-	return Alarm{Kind: ToolsNotShown, Says: fmt.Sprintf("the request has %d tools and the prompt names none of them: the chat template does not show tools; "+
-		"--chat-template can name one that does", len(tools))}, false
+	has := "a tool and the prompt does not name it"
+	if len(tools) > 1 {
+		has = fmt.Sprintf("%d tools and the prompt names none of them", len(tools))
+	}
+	return Alarm{Kind: ToolsNotShown, Says: "the request has " + has + ": the chat template does not show tools; --chat-template can name one that does"}, false
 }

@@ -137,10 +137,10 @@ func compiledSchema() *jsonschema.Schema {
 	}
 	document["additionalProperties"] = false
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("tool.json", document); err != nil {
+	if err := c.AddResource("urn:tool", document); err != nil {
 		panic("doctor: " + err.Error())
 	}
-	return c.MustCompile("tool.json")
+	return c.MustCompile("urn:tool")
 }
 
 // notForced looks for a forced call that did not come.
