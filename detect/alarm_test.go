@@ -170,9 +170,12 @@ func BenchmarkWatch(b *testing.B) {
 	deltas := []parlance.Delta{{Kind: parlance.Content}}
 	w := NewWatch(p, parlance.PromptState{})
 	b.ReportAllocs()
-	for i := 0; b.Loop(); i += 4 {
-		at := i % (len(text) - 4)
-		deltas[0].Text = text[at : at+4]
-		w.Write(text[at:at+4], deltas)
+	i := 0
+	for b.Loop() {
+		deltas[0].Text = text[i : i+4]
+		w.Write(text[i:i+4], deltas)
+		if i += 4; i+4 > len(text) {
+			i = 0
+		}
 	}
 }
