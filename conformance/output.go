@@ -9,7 +9,7 @@ import (
 	"github.com/parlance-llm/parlance"
 )
 
-// Token is a token of a model's output or prompt. In JSON it is an array of its text and its id: ["<tool_call>", 151657].
+// Token is a token of a model's output or prompt. In JSON it is an array of its text and its id: ["Hello", 9707].
 type Token parlance.Token
 
 // UnmarshalJSON reads an array of a text and an id.

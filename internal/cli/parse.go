@@ -17,12 +17,8 @@ import (
 
 // parseFlags are what the command line of parse says.
 type parseFlags struct {
-	tool, reasoning  string
-	tools            string
-	prompt           string
-	toolChoice       string
+	requestFlags
 	finishReason     *choice
-	kwargs           string
 	includeReasoning bool
 	stream           bool
 	chunk            *conformance.Chunk // nil: as it arrives
@@ -30,7 +26,6 @@ type parseFlags struct {
 	trace            bool
 	json             bool
 	options          *options
-	environment      *environmentFlags
 }
 
 func newParse() *cobra.Command {
@@ -51,14 +46,8 @@ what becomes certain with each piece, --trace what became of every byte.`,
 		RunE: func(command *cobra.Command, arguments []string) error { return f.run(command, arguments) },
 	}
 	flags := command.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&f.tool, "tool-call-parser", "", "the `NAME` of the parser for tool calls")
-	flags.StringVar(&f.reasoning, "reasoning-parser", "", "the `NAME` of the parser for reasoning")
-	flags.StringVar(&f.tools, "tools", "", "a `FILE` with the declared tools, an array as in an OpenAI request")
-	flags.StringVar(&f.prompt, "prompt", "", "the rendered prompt or its end, as `TEXT` or @FILE; it shows where the output begins")
-	flags.StringVar(&f.toolChoice, "tool-choice", "auto", "auto, none, required, the `NAME` of a tool, or JSON as in an OpenAI request")
+	f.add(command)
 	f.finishReason = addChoice(command, "finish-reason", "why the output ended", "stop", "length")
-	flags.StringVar(&f.kwargs, "chat-template-kwargs", "", "the arguments of the chat template, a `JSON` object; they may switch thinking on or off")
 	flags.BoolVar(&f.includeReasoning, "include-reasoning", true, "show the reasoning")
 	flags.BoolVar(&f.stream, "stream", false, "read the text as a stream")
 	flags.Var(chunkFlag{&f.chunk}, "chunk", "cut the stream into chunks of `N` characters (0: all at once), or at random with seed:K; implies --stream")
@@ -66,9 +55,7 @@ what becomes certain with each piece, --trace what became of every byte.`,
 	flags.BoolVar(&f.trace, "trace", false, "show each span of the input and what became of it")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	f.options = addOptions(command)
-	f.environment = addEnvironment(command)
-	completeParsers(command, f.environment.plugins)
-	complete(command, "tool-choice", func() []string { return []string{"auto", "none", "required"} })
+	f.addEnvironment(command)
 	return command
 }
 
@@ -139,38 +126,8 @@ func (f *parseFlags) prepare() (parser *parlance.Parser, r parlance.Request, err
 	if f.deltas && (f.json || f.trace) {
 		return nil, r, usagef("expected --deltas alone, or --json and --trace, found both")
 	}
-	if f.tool == "" && f.reasoning == "" {
-		return nil, r, usagef("expected --tool-call-parser or --reasoning-parser, found neither (parlance formats lists the names)")
-	}
-	environment, err := f.environment.read()
-	if err != nil {
+	if parser, r, err = f.request(); err != nil {
 		return nil, r, err
-	}
-	if parser, err = environment.Parser(f.tool, f.reasoning); err != nil {
-		return nil, r, err
-	}
-	if f.environment.template != "" && parser.ResponseTemplate() == nil {
-		return nil, r, usagef("--response-template: expected the parser hf or beam, which reads one, found another")
-	}
-	if f.tools != "" {
-		data, err := os.ReadFile(f.tools)
-		if err != nil {
-			return nil, r, fmt.Errorf("--tools: %w", err)
-		}
-		if r.Tools, err = parlance.ParseTools(data); err != nil {
-			return nil, r, fmt.Errorf("%s: %w", f.tools, err)
-		}
-	}
-	if r.ToolChoice, err = toolChoice(f.toolChoice); err != nil {
-		return nil, r, &usageError{fmt.Errorf("--tool-choice: %w", err)}
-	}
-	if r.Prompt, err = textOrFile(f.prompt); err != nil {
-		return nil, r, fmt.Errorf("--prompt: %w", err)
-	}
-	if f.kwargs != "" {
-		if err := conformance.Decode([]byte(f.kwargs), &r.ChatTemplateKwargs); err != nil {
-			return nil, r, &usageError{fmt.Errorf("--chat-template-kwargs: %w", err)}
-		}
 	}
 	r.HideReasoning = !f.includeReasoning
 	r.Trace = f.trace

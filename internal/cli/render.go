@@ -6,24 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/conformance"
 	"github.com/parlance-llm/parlance/render"
 )
 
 // renderFlags are what the command line of render says.
-type renderFlags struct {
-	tool, reasoning string
-	tools           string
-	prompt          string
-	toolChoice      string
-	kwargs          string
-	environment     *environmentFlags
-}
+type renderFlags struct{ requestFlags }
 
 func newRender() *cobra.Command {
 	f := &renderFlags{}
@@ -46,18 +37,8 @@ the opening of a thought, is not written again.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error { return f.run(command, arguments) },
 	}
-	flags := command.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&f.tool, "tool-call-parser", "", "the `NAME` of the parser for tool calls")
-	flags.StringVar(&f.reasoning, "reasoning-parser", "", "the `NAME` of the parser for reasoning")
-	flags.StringVar(&f.tools, "tools", "", "a `FILE` with the declared tools, an array as in an OpenAI request")
-	flags.StringVar(&f.prompt, "prompt", "", "the rendered prompt or its end, as `TEXT` or @FILE; it shows where the output begins")
-	flags.StringVar(&f.toolChoice, "tool-choice", "auto", "auto, none, required, the `NAME` of a tool, or JSON as in an OpenAI request")
-	flags.StringVar(&f.kwargs, "chat-template-kwargs", "", "the arguments of the chat template, a `JSON` object; they may switch thinking on or off")
-	f.environment = addEnvironment(command)
-	complete(command, "tool-call-parser", parlance.ToolNames)
-	complete(command, "reasoning-parser", parlance.ReasoningNames)
-	complete(command, "tool-choice", func() []string { return []string{"auto", "none", "required"} })
+	f.add(command)
+	f.addEnvironment(command)
 	return command
 }
 
@@ -88,40 +69,11 @@ func (f *renderFlags) run(command *cobra.Command, arguments []string) error {
 }
 
 func (f *renderFlags) prepare() (*render.Renderer, render.Options, error) {
-	o := render.Options{}
-	if f.tool == "" && f.reasoning == "" {
-		return nil, o, usagef("expected --tool-call-parser or --reasoning-parser, found neither (parlance formats lists the names)")
-	}
-	environment, err := f.environment.read()
+	parser, request, err := f.request()
 	if err != nil {
-		return nil, o, err
+		return nil, render.Options{}, err
 	}
-	parser, err := environment.Parser(f.tool, f.reasoning)
-	if err != nil {
-		return nil, o, err
-	}
-	r := &o.Request
-	if f.tools != "" {
-		data, err := os.ReadFile(f.tools)
-		if err != nil {
-			return nil, o, fmt.Errorf("--tools: %w", err)
-		}
-		if r.Tools, err = parlance.ParseTools(data); err != nil {
-			return nil, o, fmt.Errorf("%s: %w", f.tools, err)
-		}
-	}
-	if r.ToolChoice, err = toolChoice(f.toolChoice); err != nil {
-		return nil, o, &usageError{fmt.Errorf("--tool-choice: %w", err)}
-	}
-	if r.Prompt, err = textOrFile(f.prompt); err != nil {
-		return nil, o, fmt.Errorf("--prompt: %w", err)
-	}
-	if f.kwargs != "" {
-		if err := conformance.Decode([]byte(f.kwargs), &r.ChatTemplateKwargs); err != nil {
-			return nil, o, &usageError{fmt.Errorf("--chat-template-kwargs: %w", err)}
-		}
-	}
-	return render.New(parser), o, nil
+	return render.New(parser), render.Options{Request: request}, nil
 }
 
 func renderMessage(out io.Writer, r *render.Renderer, o render.Options, data []byte) error {

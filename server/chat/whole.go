@@ -3,8 +3,6 @@ package chat
 import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
-	"fmt"
-	"math"
 	"time"
 
 	"github.com/parlance-llm/parlance/engine"
@@ -210,25 +208,8 @@ func (r *Request) logprobs(tokens []engine.TokenLogprob) *logprobs {
 	return out
 }
 
-// lowest stands for the logarithm of nothing, which JSON cannot write.
-const lowest = -9999.0
-
 func (r *Request) tokenLogprob(t engine.TokenLogprob) tokenLogprob {
-	out := tokenLogprob{Token: t.Token, Logprob: max(t.Logprob, lowest), Bytes: []int{}}
-	if math.IsNaN(out.Logprob) {
-		out.Logprob = lowest
-	}
-	if r.tokensAsIDs && t.ID >= 0 {
-		out.Token = fmt.Sprintf("token_id:%d", t.ID)
-	}
-	text := t.Bytes
-	if text == nil {
-		text = []byte(t.Token)
-	}
-	for _, b := range text {
-		out.Bytes = append(out.Bytes, int(b))
-	}
-	return out
+	return tokenLogprob{Token: generate.TokenName(t, r.tokensAsIDs), Logprob: generate.FiniteLogprob(t.Logprob), Bytes: generate.TokenBytes(t)}
 }
 
 func encode(v any) []byte {

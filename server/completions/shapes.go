@@ -3,10 +3,9 @@ package completions
 import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
-	"fmt"
-	"math"
 
 	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/generate"
 )
 
 // completion is a whole answer.
@@ -73,33 +72,18 @@ type logprobs struct {
 	TopLogprobs   []*map[string]float64 `json:"top_logprobs"`
 }
 
-// lowest stands for the logarithm of nothing, which JSON cannot write.
-const lowest = -9999.0
-
-func finite(x float64) float64 {
-	if math.IsNaN(x) {
-		return lowest
-	}
-	return max(x, lowest)
-}
-
 // logprobs writes log probabilities of tokens whose text begins at an offset; nil if they were not asked for.
 func (a *answer) logprobs(tokens []engine.TokenLogprob, offset int) *logprobs {
 	if !a.request.Logprobs {
 		return nil
 	}
-	name := func(t engine.TokenLogprob) string {
-		if a.request.sampling.TokensAsIDs && t.ID >= 0 {
-			return fmt.Sprintf("token_id:%d", t.ID)
-		}
-		return t.Token
-	}
+	name := func(t engine.TokenLogprob) string { return generate.TokenName(t, a.request.sampling.TokensAsIDs) }
 	out := &logprobs{TextOffset: []int{}, TokenLogprobs: []*float64{}, Tokens: []string{}, TopLogprobs: []*map[string]float64{}}
 	for _, token := range tokens {
-		value := finite(token.Logprob)
+		value := generate.FiniteLogprob(token.Logprob)
 		top := map[string]float64{name(token): value}
 		for _, other := range token.Top {
-			top[name(other)] = finite(other.Logprob)
+			top[name(other)] = generate.FiniteLogprob(other.Logprob)
 		}
 		out.TextOffset = append(out.TextOffset, offset)
 		out.TokenLogprobs = append(out.TokenLogprobs, &value)

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/json/jsontext"
-	"encoding/json/v2"
 	"fmt"
 	"strings"
 
@@ -10,41 +9,10 @@ import (
 	"github.com/parlance-llm/parlance/server/generate"
 )
 
-// message is a message as chat templates read it.
-type message struct {
-	Role       string     `json:"role"`
-	Content    any        `json:"content,omitzero"` // a text, or parts
-	Reasoning  string     `json:"reasoning,omitzero"`
-	Calls      []toolCall `json:"tool_calls,omitzero"`
-	ToolCallID string     `json:"tool_call_id,omitzero"`
-}
-
-type toolCall struct {
-	ID       string   `json:"id"`
-	Type     string   `json:"type"`
-	Function function `json:"function"`
-}
-
-type function struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-}
-
-// part is a part of a message's content.
-type part struct {
-	Type  string    `json:"type"`
-	Text  string    `json:"text,omitzero"`
-	Image *imageURL `json:"image_url,omitzero"`
-}
-
-type imageURL struct {
-	URL string `json:"url"`
-}
-
 // readConversation translates system and messages. An answer that is begun by the last message is gone on with.
 func (r *Request) readConversation(o *body.Object) {
 	if system := readSystem(o); system != "" {
-		r.add(message{Role: "system", Content: system})
+		r.add(generate.Message{Role: "system", Content: system})
 	}
 	if !o.Require("messages") {
 		return
@@ -68,7 +36,7 @@ func (r *Request) readConversation(o *body.Object) {
 		switch *role {
 		case "system":
 			r.inline = true
-			r.add(message{Role: "system", Content: joined(blocksOf(m))})
+			r.add(generate.Message{Role: "system", Content: joined(blocksOf(m))})
 		case "assistant":
 			calls := r.readAssistant(m)
 			if calls {
@@ -83,12 +51,8 @@ func (r *Request) readConversation(o *body.Object) {
 	}
 }
 
-func (r *Request) add(m message) {
-	data, err := json.Marshal(m, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		panic("messages: " + err.Error()) // texts only
-	}
-	r.Messages = append(r.Messages, data)
+func (r *Request) add(m generate.Message) {
+	r.Messages = append(r.Messages, m.JSON())
 }
 
 // blocksOf are the blocks of a message; a text is one block.
@@ -125,7 +89,7 @@ func joined(blocks []*body.Object) string {
 
 // readAssistant translates an answer of the model. It tells whether the answer ends in calls.
 func (r *Request) readAssistant(m *body.Object) (calls bool) {
-	out := message{Role: "assistant"}
+	out := generate.Message{Role: "assistant"}
 	var text strings.Builder
 	texts := false
 	for _, block := range blocksOf(m) {
@@ -142,9 +106,7 @@ func (r *Request) readAssistant(m *body.Object) (calls bool) {
 			out.Reasoning += required(block, "thinking")
 		case *kind == "redacted_thinking": // nobody here can read it
 		case *kind == "tool_use":
-			call := toolCall{ID: required(block, "id"), Type: "function"}
-			call.Function.Name = required(block, "name")
-			call.Function.Arguments = "{}"
+			call := generate.NewToolCall(required(block, "id"), required(block, "name"), "{}")
 			if block.Require("input") && block.Object("input") != nil {
 				call.Function.Arguments = string(block.Raw("input"))
 			}
@@ -173,10 +135,10 @@ func required(block *body.Object, name string) string {
 
 // readUser translates what the user says. Results of tools become messages of their own; everything keeps its order (W26).
 func (r *Request) readUser(m *body.Object) {
-	var parts []part
+	var parts []generate.Part
 	flush := func() {
 		if len(parts) > 0 {
-			r.add(message{Role: "user", Content: content(parts)})
+			r.add(generate.Message{Role: "user", Content: generate.Content(parts)})
 		}
 		parts = nil
 	}
@@ -195,47 +157,32 @@ func (r *Request) readUser(m *body.Object) {
 		}
 	}
 	if flush(); len(blocks) == 0 {
-		r.add(message{Role: "user", Content: ""})
+		r.add(generate.Message{Role: "user", Content: ""})
 	}
-}
-
-// content is the content of parts: one text where there is nothing but text.
-func content(parts []part) any {
-	var text strings.Builder
-	for i, p := range parts {
-		if p.Type != "text" {
-			return parts
-		}
-		if i > 0 {
-			text.WriteByte('\n')
-		}
-		text.WriteString(p.Text)
-	}
-	return text.String()
 }
 
 // readPart reads a block that is shown to the model as it is.
-func readPart(block *body.Object) (part, bool) {
+func readPart(block *body.Object) (generate.Part, bool) {
 	kind := block.String("type")
 	switch {
 	case kind == nil:
 	case *kind == "text":
 		text := required(block, "text")
-		return part{Type: "text", Text: text}, !strings.HasPrefix(text, billing)
+		return generate.TextPart(text), !strings.HasPrefix(text, billing)
 	case *kind == "image":
 		if url := imageOf(block); url != "" {
-			return part{Type: "image_url", Image: &imageURL{url}}, true
+			return generate.ImagePart(url), true
 		}
 	case *kind == "document":
 		return readDocument(block)
 	case *kind == "search_result":
-		return part{Type: "text", Text: joined(block.Objects("content"))}, true
+		return generate.TextPart(joined(block.Objects("content"))), true
 	case *kind == "tool_reference":
-		return part{Type: "text", Text: required(block, "tool_name")}, true
+		return generate.TextPart(required(block, "tool_name")), true
 	default:
 		block.Complain("type", "expected a block of the type text, image, document, search_result, tool_reference or tool_result in a user message")
 	}
-	return part{}, false
+	return generate.Part{}, false
 }
 
 // imageOf is the address of an image: where it is, or its bytes in the address itself (RFC 2397).
@@ -258,26 +205,26 @@ func imageOf(block *body.Object) string {
 }
 
 // readDocument takes documents that are text.
-func readDocument(block *body.Object) (part, bool) {
+func readDocument(block *body.Object) (generate.Part, bool) {
 	source := block.Object("source")
 	if source == nil {
 		block.Require("source")
-		return part{}, false
+		return generate.Part{}, false
 	}
 	switch kind := source.String("type"); {
 	case kind != nil && *kind == "text":
-		return part{Type: "text", Text: required(source, "data")}, true
+		return generate.TextPart(required(source, "data")), true
 	case kind != nil && *kind == "content" && source.Raw("content").Kind() == '"':
-		return part{Type: "text", Text: required(source, "content")}, true
+		return generate.TextPart(required(source, "content")), true
 	case kind != nil && *kind == "content":
-		return part{Type: "text", Text: joined(source.Objects("content"))}, true
+		return generate.TextPart(joined(source.Objects("content"))), true
 	}
 	source.Complain("type", "only documents of text can be read here")
-	return part{}, false
+	return generate.Part{}, false
 }
 
 // readResult translates the result of a tool. What it holds beside text follows it as a message of the user.
-func (r *Request) readResult(block *body.Object) (rest []part) {
+func (r *Request) readResult(block *body.Object) (rest []generate.Part) {
 	id := required(block, "tool_use_id")
 	var texts []string
 	switch value := block.Raw("content"); value.Kind() {
@@ -291,7 +238,7 @@ func (r *Request) readResult(block *body.Object) (rest []part) {
 			}
 			switch p, ok := readPart(inner); {
 			case !ok:
-			case p.Type == "text":
+			case p.IsText():
 				texts = append(texts, p.Text)
 			default:
 				rest = append(rest, p)
@@ -304,7 +251,7 @@ func (r *Request) readResult(block *body.Object) (rest []part) {
 	if failed := block.Bool("is_error"); failed != nil && *failed {
 		text = asError(text)
 	}
-	r.add(message{Role: "tool", ToolCallID: id, Content: text})
+	r.add(generate.Message{Role: "tool", ToolCallID: id, Content: text})
 	return rest
 }
 
@@ -328,6 +275,6 @@ func mergeSystem(messages []jsontext.Value) []jsontext.Value {
 		members, _ := body.Members(m)
 		system = append(system, body.Text(body.Lookup(members, "content")))
 	}
-	merged, _ := json.Marshal(message{Role: "system", Content: strings.Join(system, "\n\n")})
-	return append([]jsontext.Value{merged}, others...)
+	merged := generate.Message{Role: "system", Content: strings.Join(system, "\n\n")}
+	return append([]jsontext.Value{merged.JSON()}, others...)
 }

@@ -10,43 +10,14 @@ import (
 
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/body"
+	"github.com/parlance-llm/parlance/server/generate"
 )
-
-// message is a message as chat templates read it.
-type message struct {
-	Role       string     `json:"role"`
-	Content    any        `json:"content,omitzero"` // a text, or parts
-	Reasoning  string     `json:"reasoning,omitzero"`
-	Calls      []toolCall `json:"tool_calls,omitzero"`
-	ToolCallID string     `json:"tool_call_id,omitzero"`
-}
-
-type toolCall struct {
-	ID       string   `json:"id"`
-	Type     string   `json:"type"`
-	Function function `json:"function"`
-}
-
-type function struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-}
-
-type part struct {
-	Type  string    `json:"type"`
-	Text  string    `json:"text,omitzero"`
-	Image *imageURL `json:"image_url,omitzero"`
-}
-
-type imageURL struct {
-	URL string `json:"url"`
-}
 
 // translation turns items into messages. What the model did in one turn (reasoning, text, calls) is one message.
 type translation struct {
 	request  *Request
-	messages []message
-	turn     *message // the model's turn that goes on
+	messages []generate.Message
+	turn     *generate.Message // the model's turn that goes on
 }
 
 // translate makes the conversation of all items.
@@ -73,11 +44,7 @@ func (r *Request) translate() error {
 		r.Template.NoGenerationPrompt, r.Template.ContinueFinalMessage = true, true
 	}
 	for _, m := range t.messages {
-		data, err := json.Marshal(m, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-		if err != nil {
-			panic("responses: " + err.Error()) // texts only
-		}
-		r.Messages = append(r.Messages, data)
+		r.Messages = append(r.Messages, m.JSON())
 	}
 	return nil
 }
@@ -97,7 +64,7 @@ func (t *translation) system(text string) {
 		t.messages[0].Content = t.messages[0].Content.(string) + "\n\n" + text
 		return
 	}
-	t.messages = append(t.messages, message{Role: "system", Content: text})
+	t.messages = append(t.messages, generate.Message{Role: "system", Content: text})
 }
 
 // end ends the model's turn.
@@ -109,9 +76,9 @@ func (t *translation) end() {
 }
 
 // model is the turn of the model that is going on.
-func (t *translation) model() *message {
+func (t *translation) model() *generate.Message {
 	if t.turn == nil {
-		t.turn = &message{Role: "assistant"}
+		t.turn = &generate.Message{Role: "assistant"}
 	}
 	return t.turn
 }
@@ -162,7 +129,7 @@ func (t *translation) add(o *body.Object, place string) error {
 
 func (t *translation) call(id, name, arguments string) {
 	m := t.model()
-	m.Calls = append(m.Calls, toolCall{id, "function", function{name, arguments}})
+	m.Calls = append(m.Calls, generate.NewToolCall(id, name, arguments))
 }
 
 func (t *translation) message(o *body.Object) {
@@ -181,23 +148,23 @@ func (t *translation) message(o *body.Object) {
 			m = t.model()
 		}
 		before, _ := m.Content.(string)
-		m.Content = before + joined(parts, "")
+		m.Content = before + generate.JoinText(parts, "")
 	case "system", "developer":
-		t.system(joined(parts, ""))
+		t.system(generate.JoinText(parts, ""))
 	default:
 		t.end()
-		t.messages = append(t.messages, message{Role: role, Content: content(parts)})
+		t.messages = append(t.messages, generate.Message{Role: role, Content: generate.Content(parts)})
 	}
 }
 
 // readParts reads the content of a message, or the output of a call: a text, or parts.
-func readParts(o *body.Object, field string) (parts []part) {
+func readParts(o *body.Object, field string) (parts []generate.Part) {
 	if !o.Require(field) {
 		return nil
 	}
 	switch value := o.Raw(field); value.Kind() {
 	case '"':
-		return []part{{Type: "text", Text: body.Text(value)}}
+		return []generate.Part{generate.TextPart(body.Text(value))}
 	case '[':
 		for _, p := range o.Objects(field) {
 			if p == nil || !p.Require("type") {
@@ -214,7 +181,7 @@ func readParts(o *body.Object, field string) (parts []part) {
 	return parts
 }
 
-func readPart(o *body.Object) (part, bool) {
+func readPart(o *body.Object) (generate.Part, bool) {
 	kind := o.String("type")
 	switch {
 	case kind == nil:
@@ -222,43 +189,22 @@ func readPart(o *body.Object) (part, bool) {
 	case *kind == "input_text" || *kind == "output_text" || *kind == "text" || *kind == "reasoning_text" || *kind == "summary_text":
 		if o.Require("text") {
 			if s := o.String("text"); s != nil {
-				return part{Type: "text", Text: *s}, true
+				return generate.TextPart(*s), true
 			}
 		}
 	case *kind == "refusal":
 		if s := o.String("refusal"); s != nil {
-			return part{Type: "text", Text: *s}, true
+			return generate.TextPart(*s), true
 		}
 	case *kind == "input_image":
 		if url := o.String("image_url"); url != nil {
-			return part{Type: "image_url", Image: &imageURL{*url}}, true
+			return generate.ImagePart(*url), true
 		}
 		o.Complain("image_url", "expected the address of an image: files that were uploaded are not available here")
 	default:
 		o.Complain("type", "expected a part of the type input_text, output_text, refusal or input_image")
 	}
-	return part{}, false
-}
-
-// content is the content of parts: one text where there is nothing but text.
-func content(parts []part) any {
-	for _, p := range parts {
-		if p.Type != "text" {
-			return parts
-		}
-	}
-	return joined(parts, "\n")
-}
-
-// joined is the text of parts.
-func joined(parts []part, between string) string {
-	var texts []string
-	for _, p := range parts {
-		if p.Type == "text" {
-			texts = append(texts, p.Text)
-		}
-	}
-	return strings.Join(texts, between)
+	return generate.Part{}, false
 }
 
 // output translates what a tool gave back. Images in it follow as a message of the user.
@@ -266,9 +212,9 @@ func (t *translation) output(o *body.Object) {
 	t.end()
 	id := text(o, "call_id")
 	parts := readParts(o, "output")
-	t.messages = append(t.messages, message{Role: "tool", ToolCallID: id, Content: joined(parts, "\n")})
-	if images := slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.Type == "text" }); len(images) > 0 {
-		t.messages = append(t.messages, message{Role: "user", Content: images})
+	t.messages = append(t.messages, generate.Message{Role: "tool", ToolCallID: id, Content: generate.JoinText(parts, "\n")})
+	if images := slices.DeleteFunc(slices.Clone(parts), func(p generate.Part) bool { return p.IsText() }); len(images) > 0 {
+		t.messages = append(t.messages, generate.Message{Role: "user", Content: images})
 	}
 }
 
@@ -283,7 +229,7 @@ func (t *translation) reasoning(o *body.Object) {
 		t.end()
 		m = t.model()
 	}
-	var parts []part
+	var parts []generate.Part
 	if o.Raw("content") != nil {
 		parts = readParts(o, "content")
 	}
@@ -291,7 +237,7 @@ func (t *translation) reasoning(o *body.Object) {
 		parts = readParts(o, "summary")
 	}
 	if len(parts) > 0 {
-		m.Reasoning += joined(parts, "")
+		m.Reasoning += generate.JoinText(parts, "")
 		return
 	}
 	given := o.String("encrypted_content")

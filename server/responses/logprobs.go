@@ -1,13 +1,9 @@
 package responses
 
 import (
-	"math"
-
 	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/server/generate"
 )
-
-// lowest stands for the logarithm of nothing, which JSON cannot write.
-const lowest = -9999.0
 
 // logprobsOf writes log probabilities, if they were asked for.
 func (r *Request) logprobsOf(tokens []engine.TokenLogprob) (out []logprob) {
@@ -26,16 +22,5 @@ func (r *Request) logprobsOf(tokens []engine.TokenLogprob) (out []logprob) {
 }
 
 func shown(t engine.TokenLogprob) top {
-	out := top{Token: t.Token, Bytes: []int{}, Logprob: max(t.Logprob, lowest)}
-	if math.IsNaN(out.Logprob) {
-		out.Logprob = lowest
-	}
-	text := t.Bytes
-	if text == nil {
-		text = []byte(t.Token)
-	}
-	for _, b := range text {
-		out.Bytes = append(out.Bytes, int(b))
-	}
-	return out
+	return top{Token: t.Token, Bytes: generate.TokenBytes(t), Logprob: generate.FiniteLogprob(t.Logprob)}
 }
