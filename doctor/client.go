@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/parlance-llm/parlance/server/generate"
 )
 
 // client asks a chat route.
@@ -151,7 +153,7 @@ func (c *client) post(ctx context.Context, body map[string]any, r *Reply) error 
 	defer response.Body.Close()
 	r.Status = response.StatusCode
 	defer func() {
-		r.Warnings = append(response.Header.Values("X-Parlance-Warning"), response.Trailer.Values("X-Parlance-Warning")...)
+		r.Warnings = append(response.Header.Values(generate.WarningHeader), response.Trailer.Values(generate.WarningHeader)...)
 	}()
 	if response.StatusCode != http.StatusOK {
 		text, err := io.ReadAll(io.LimitReader(response.Body, told))
