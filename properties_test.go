@@ -32,15 +32,17 @@ func check(t testing.TB, s sample, text string, random *rand.Rand) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			t.Logf("%s tool %q reasoning %q text %q", s.id, s.parser.tool, s.parser.reasoning, text)
+			t.Logf("%s tool %q reasoning %q prompt %q text %q", s.id, s.parser.tool, s.parser.reasoning, s.request.Prompt, text)
 			panic(r)
 		}
 	}()
 	// 1: how the text is cut makes no difference.
 	one := streamed(t, s, text, func() int { return len(text) })
-	for name, piece := range map[string]func() int{
-		"byte by byte": func() int { return 1 }, "randomly": func() int { return 1 + random.Intn(9) }, "coarsely": func() int { return 1 + random.Intn(60) },
-	} {
+	for _, cut := range []struct { // in a fixed order, so that a seed always makes the same texts
+		name  string
+		piece func() int
+	}{{"byte by byte", func() int { return 1 }}, {"randomly", func() int { return 1 + random.Intn(9) }}, {"coarsely", func() int { return 1 + random.Intn(60) }}} {
+		name, piece := cut.name, cut.piece
 		if other := streamed(t, s, text, piece); !reflect.DeepEqual(one, other) {
 			fail("cut %s:\n  %s\n in one:\n  %s", name, describe(other), describe(one))
 		}

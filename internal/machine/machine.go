@@ -464,17 +464,19 @@ func adjacent(a, b []byte) bool {
 
 // Held is the number of bytes that are held at the moment: what has been read and is neither given out nor markup.
 func (m *Machine) Held() int {
-	n := 0
+	n := len(m.gap)
 	if m.open {
-		n = len(m.held)
+		n += len(m.held)
 	}
 	switch {
-	case m.node.Kind == program.Text || m.node.Kind == program.Gap:
-		n = m.node.Table.Hold(m.place, m.circumstances()) + len(m.gap)
+	case m.node.Kind == program.Text:
+		n += m.node.Table.Hold(m.place, m.circumstances())
 	case m.node.Kind == program.Value && m.value.starting(m.node):
 		n += len(m.value.blanks) + m.node.Value.Start.Hold(m.place, 0)
 	case m.node.Kind == program.Value:
 		n += m.node.Table.Hold(m.place, 0) + len(m.value.text) + len(m.value.behind) + len(m.value.entity)
+	case m.node.Kind == program.Envelope && !m.open:
+		n += len(m.envelope.back)
 	}
 	return n - m.promptHeld + len(m.trays.lead) + len(m.trays.behind[0]) + len(m.trays.behind[1])
 }

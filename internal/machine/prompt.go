@@ -64,12 +64,11 @@ func (m *Machine) beginWith(path []match.Symbol) {
 func (m *Machine) readPrompt(s Start) State {
 	outside := m.program.Start[program.Prompt].Outside
 	m.node = outside
-	m.readSilently(s.Prompt, false)
+	m.readSilently(s.Prompt)
 	if m.call.open {
-		m.resumeCall(s.Prompt, outside)
+		m.resumeCall(s.Prompt, outside, m.program.Start[s.Mode].After)
 		return Over
 	}
-	m.gap = m.gap[:0]
 	n := m.node
 	nothing := m.thought == Silent && !m.open && (n == outside || n == outside.OnText || outside.OnText != nil && n == outside.OnText.OnText)
 	if nothing {
@@ -83,29 +82,25 @@ func (m *Machine) readPrompt(s Start) State {
 		m.node = twin
 	}
 	if m.open {
-		m.promptHeld = len(m.held)
 		if m.outer != nil && m.outer.Twins[s.Mode] != nil {
 			m.outer = m.outer.Twins[s.Mode]
 		}
-		return shown
 	}
-	if m.node.Kind == program.Text && n.Kind == program.Text {
+	if !m.open && m.node.Kind == program.Text && n.Kind == program.Text {
 		m.beginWith(n.Table.Path(m.place))
+	} else {
+		m.promptHeld = m.Held()
 	}
 	return shown
 }
 
 // readSilently reads pieces, giving nothing out, and forgets them but for where they have led: the same place for a whole
-// answer as for a stream, also where a call in them is malformed, which only a whole answer could make text of. over tells that a call which
-// is open at their end is over there: the next one begins.
-func (m *Machine) readSilently(pieces []Piece, over bool) {
+// answer as for a stream, also where a call in them is malformed, which only a whole answer could make text of.
+func (m *Machine) readSilently(pieces []Piece) {
 	keep := m.keep
 	m.silent, m.keep = true, false
 	for _, piece := range pieces {
 		m.readPiece(piece)
-	}
-	if over {
-		m.closeCall()
 	}
 	m.silent, m.keep = false, keep
 	m.position, m.calls = 0, 0
@@ -121,23 +116,47 @@ func (m *Machine) readSilently(pieces []Piece, over bool) {
 // resumeCall goes on with a call that the prompt has begun: its name and its arguments so far belong to the output. The
 // prompt is read again, silently only up to where the call begins; the rest of it is read like output of which no byte is
 // there: whatever becomes of the call, nothing of the prompt comes out as text.
-func (m *Machine) resumeCall(prompt []Piece, outside *program.Node) {
-	before, rest := m.divide(prompt, m.call.start)
-	m.Reset(m.program, m.options)
-	m.node = outside
-	m.readSilently(before, true)
-	m.promptHeld = m.Held()
-	for _, piece := range rest {
-		m.promptHeld += m.length(piece)
-	}
-	for _, piece := range rest {
-		m.readPiece(piece)
+//
+// If the call was begun while another was open, which its opener closed, reading begins before that one, so that the
+// machine is where it was; the other call is over, and is the prompt's. A prompt with more such calls than a few is taken
+// to be done with: otherwise it would be read as often as it has calls.
+func (m *Machine) resumeCall(prompt []Piece, outside, after *program.Node) {
+	const most = 4
+	start := m.call.start
+	for tries := 0; ; tries++ {
+		before, rest := m.divide(prompt, start)
+		m.Reset(m.program, m.options)
+		m.node = outside
+		if tries == most {
+			if after != nil {
+				m.node = after
+			}
+			return
+		}
+		m.readSilently(before)
+		if m.call.open {
+			start = m.call.start
+			continue
+		}
+		m.promptHeld = m.Held()
+		for _, piece := range rest {
+			m.promptHeld += m.length(piece)
+		}
+		for _, piece := range rest {
+			m.readPiece(piece)
+		}
+		break
 	}
 	for _, e := range m.events {
-		e.Data = append([]byte(nil), e.Data...)
-		m.resumed = append(m.resumed, e)
+		if e.Call == m.calls-1 && m.call.open {
+			e.Call, e.Data = 0, append([]byte(nil), e.Data...)
+			m.resumed = append(m.resumed, e)
+		}
 	}
 	m.events = m.events[:0]
+	if m.calls = 0; m.call.open {
+		m.calls = 1
+	}
 }
 
 // length is the number of bytes of a piece.
