@@ -59,6 +59,10 @@ type FormatInfo struct {
 	Alone bool `json:"alone,omitzero"`
 	// Slow is why the format may be slower than others, where it may.
 	Slow string `json:"slow,omitzero"`
+	// Results are the rules by which tool results are written behind a turn of the model, those of Extends worked in. Where
+	// there are none, NoResults tells why, if the definition does.
+	Results   string `json:"results,omitzero"`
+	NoResults string `json:"no_results,omitzero"`
 	// Cannot are the reasons for which the format cannot carry every message, in the words of package render.
 	Cannot []string `json:"cannot"`
 	// Notes are quirks worth telling.
@@ -132,6 +136,9 @@ func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
 		Cannot: some(d.Cannot),
 		Notes:  some(d.Notes),
 		Detect: DetectInfo{Template: some(d.Detect.Template), Vocabulary: some(d.Detect.Vocabulary), Not: some(d.Detect.Not)},
+	}
+	if d.Results != nil {
+		info.Results, info.NoResults = strings.TrimRight(grammar.Print(d.Results.Rules), "\n"), d.Results.Unknown
 	}
 	info.CallOpeners, info.CallsBare = openers(d, grammar.Call, grammar.Block, grammar.Message)
 	info.ThoughtOpeners, _ = openers(d, grammar.Thought)
