@@ -71,6 +71,8 @@ type ReasoningName struct {
 	// Thinking is nil where the definition's own holds.
 	Thinking *Thinking
 	Thoughts string
+	// Models are the checkpoints for this name; nil where the definition's own hold.
+	Models []string
 }
 
 // Turn holds the markers of a model's turn in a prompt.

@@ -250,6 +250,7 @@ func (s *Source) reasoningNames(r *reader, node *yaml.Node) error {
 		if err := group(map[string]decode{
 			"thinking": thinking(&own),
 			"thoughts": text(&name.Thoughts, "content"),
+			"models":   texts(&name.Models),
 		})(r, node); err != nil {
 			return err
 		}
