@@ -18,8 +18,10 @@ type FormatInfo struct {
 	// ToolNames and ReasoningNames are the parser names that lead here.
 	ToolNames      []string `json:"tool_names"`
 	ReasoningNames []string `json:"reasoning_names"`
-	// Models are known checkpoints, as glob patterns.
-	Models []string `json:"models"`
+	// Models are known checkpoints, as glob patterns; one that begins with "!" takes back what those before it match.
+	// ReasoningModels are those of a reasoning-parser name, where they are others.
+	Models          []string            `json:"models"`
+	ReasoningModels map[string][]string `json:"reasoning_models,omitzero"`
 	// Grammar is what the definition itself writes of the grammar; a dialect has the other rules from Extends.
 	Grammar string `json:"grammar"`
 	// WholeGrammar is all of the grammar, with that of Extends worked in and without comments.
@@ -154,6 +156,12 @@ func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
 			continue
 		}
 		info.ReasoningNames = append(info.ReasoningNames, reasoning.Name)
+		if reasoning.Models != nil {
+			if info.ReasoningModels == nil {
+				info.ReasoningModels = map[string][]string{}
+			}
+			info.ReasoningModels[reasoning.Name] = some(reasoning.Models)
+		}
 		thinking := reasoning.Thinking
 		if thinking == nil {
 			thinking = &d.Thinking

@@ -174,6 +174,39 @@ func TestW10References(t *testing.T) {
 	}
 }
 
+// Schemas that hold themselves, in every format, mode and dialect.
+func TestRecursiveSchemas(t *testing.T) {
+	tree := `{"type": "object", "properties": {"name": {"type": "string"}, "left": {"$ref": "#"}, "right": {"$ref": "#"}}, "required": ["name"]}`
+	list := `{"type": "object", "properties": {"head": {"$ref": "#/$defs/A"}}, "required": ["head"], "$defs": {
+		"A": {"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/B"}}, "required": ["n"]},
+		"B": {"type": "object", "properties": {"items": {"type": "array", "items": {"$ref": "#/$defs/A"}}, "more": {"$ref": "#/$defs/A"}}, "required": ["items"]}}}`
+	data := fmt.Sprintf(`[{"type": "function", "function": {"name": "tree", "strict": true, "parameters": %s}}, {"type": "function", "function": {"name": "list", "strict": true, "parameters": %s}}]`, tree, list)
+	tools := parsed(t, data)
+	for _, name := range toolNames(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := parlance.Lookup(name, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			random := rand.New(rand.NewPCG(4, 2))
+			for _, mode := range []string{"required", "auto"} {
+				r := Request{Tools: tools, ToolChoice: parlance.ToolChoice{Mode: mode}}
+				agree(t, p, []byte(data), r, "", 25, random)
+				c, err := New(p, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range []Text{c.StructuralTag(), c.GBNF(), c.EBNF(), c.Lark()} {
+					if text.Text == "" {
+						t.Errorf("%s: a dialect is empty", mode)
+					}
+				}
+			}
+		})
+	}
+}
+
 // W12: a forced call is constrained in every format that there is, in the format's own syntax, and the constraint never
 // admits an output without a call.
 func TestW12EveryFormatIsForced(t *testing.T) {

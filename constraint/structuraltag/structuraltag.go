@@ -188,20 +188,31 @@ func (w *writer) free(n *language.Free) string {
 	return `{"type": "triggered_tags"` + texts("triggers", triggers) + `, "tags": [` + strings.Join(tags, ", ") + `], "at_least_one": false, "stop_after_first": ` + once + texts("excludes", n.Excludes) + "}"
 }
 
-// unlimited tells whether a node holds repetitions: what they are in must have an end of its own to be a tag.
+// unlimited tells whether a node holds repetitions: what they are in must have an end of its own to be a tag. A rule that
+// refers to itself is looked into once.
 func (w *writer) unlimited(n language.Node) bool {
-	if !w.holdsForm(n) {
-		return false
+	seen := map[*language.Rule]bool{}
+	var visit func(n language.Node) bool
+	visit = func(n language.Node) bool {
+		if !w.holdsForm(n) {
+			return false
+		}
+		switch n := n.(type) {
+		case *language.Repeat:
+			return n.Max < 0 || visit(n.Inner)
+		case *language.Schema:
+			return false
+		case *language.Rule:
+			if seen[n] {
+				return false
+			}
+			seen[n] = true
+		}
+		found := false
+		language.Children(n, func(inner language.Node) { found = found || visit(inner) })
+		return found
 	}
-	switch n := n.(type) {
-	case *language.Repeat:
-		return n.Max < 0 || w.unlimited(n.Inner)
-	case *language.Schema:
-		return false
-	}
-	found := false
-	language.Children(n, func(inner language.Node) { found = found || w.unlimited(inner) })
-	return found
+	return visit(n)
 }
 
 // spelled writes free text with tags as text, and tags with text behind them.

@@ -39,6 +39,8 @@ type Node struct {
 	Alternatives []*Alternative
 	// Free: nothing is said, any value is right.
 	Free bool
+	// Recursive: the node can be reached from itself.
+	Recursive bool
 }
 
 // Alternative is one kind of value with what is asked of it.
@@ -127,6 +129,7 @@ func Read(text []byte) (*Node, []Note, error) {
 	if err := satisfiable(node); err != nil {
 		return nil, r.notes, err
 	}
+	markRecursive(node)
 	return node, r.notes, nil
 }
 
@@ -425,27 +428,78 @@ func reach(root *Node) (out []*Node) {
 	seen := map[*Node]bool{}
 	var visit func(*Node)
 	visit = func(n *Node) {
-		if n == nil || seen[n] {
+		if seen[n] {
 			return
 		}
 		seen[n] = true
 		out = append(out, n)
-		for _, a := range n.Alternatives {
-			for _, p := range a.Properties {
-				visit(p.Node)
-			}
-			for _, p := range a.Patterned {
-				visit(p.Node)
-			}
-			for _, p := range a.Prefix {
-				visit(p)
-			}
-			visit(a.Additional)
-			visit(a.Items)
-		}
+		n.children(visit)
 	}
 	visit(root)
 	return out
+}
+
+// children calls visit for the nodes right below one.
+func (n *Node) children(visit func(*Node)) {
+	for _, a := range n.Alternatives {
+		for _, p := range a.Properties {
+			visit(p.Node)
+		}
+		for _, p := range a.Patterned {
+			visit(p.Node)
+		}
+		for _, p := range a.Prefix {
+			visit(p)
+		}
+		if a.Additional != nil {
+			visit(a.Additional)
+		}
+		if a.Items != nil {
+			visit(a.Items)
+		}
+	}
+}
+
+// markRecursive finds the nodes that can be reached from themselves: those of the strongly connected components, found
+// as Tarjan does, and those that refer to themselves.
+func markRecursive(root *Node) {
+	type state struct {
+		place, low int
+		open       bool // its component is not complete
+	}
+	states := map[*Node]*state{}
+	var open []*Node
+	var visit func(*Node) *state
+	visit = func(n *Node) *state {
+		at := &state{len(states), len(states), true}
+		states[n] = at
+		open = append(open, n)
+		n.children(func(next *Node) {
+			other := states[next]
+			switch {
+			case other == nil:
+				at.low = min(at.low, visit(next).low)
+			case other.open:
+				at.low = min(at.low, other.place)
+				if next == n {
+					n.Recursive = true
+				}
+			}
+		})
+		if at.low < at.place {
+			return at
+		}
+		from := slices.Index(open, n)
+		for _, member := range open[from:] {
+			states[member].open = false
+			if len(open)-from > 1 { // else nothing is written: Any is everybody's
+				member.Recursive = true
+			}
+		}
+		open = open[:from]
+		return at
+	}
+	visit(root)
 }
 
 // IsString tells whether only strings are right, any or some.

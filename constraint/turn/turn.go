@@ -84,7 +84,7 @@ func New(o Options) (n language.Node, err error) {
 			panic(r)
 		}
 	}()
-	w := &walker{Options: o, calls: map[callKey]*language.Rule{}, tags: map[string]syntax.Tagged{}}
+	w := &walker{Options: o, calls: map[callKey]*language.Rule{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[string]syntax.Tagged{}}
 	if o.Tool != nil {
 		w.d = o.Tool
 	}
@@ -96,6 +96,8 @@ type walker struct {
 	Options
 	d     *grammar.Definition // whose rules are walked
 	calls map[callKey]*language.Rule
+	// inners are the parameters in parameters whose schema holds itself.
+	inners map[*toolschema.Node]*language.Rule
 	// tags and lines keep what is known of the parameter rule.
 	tags  map[string]syntax.Tagged
 	lines []valueLine

@@ -250,6 +250,7 @@ func (s *Source) reasoningNames(r *reader, node *yaml.Node) error {
 		if err := group(map[string]decode{
 			"thinking": thinking(&own),
 			"thoughts": text(&name.Thoughts, "content"),
+			"models":   texts(&name.Models),
 		})(r, node); err != nil {
 			return err
 		}
@@ -326,11 +327,14 @@ func (s *Source) keys(_ *reader) map[string]decode {
 			"vocabulary": texts(&s.Detect.Vocabulary),
 			"not":        texts(&s.Detect.Not),
 		}),
-		"join":     text(&s.Join),
-		"unwrap":   texts(&s.Unwrap),
-		"cannot":   texts(&s.Cannot),
-		"ids":      text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
-		"keys":     text(&s.Keys, "sorted"),
+		"join":   text(&s.Join),
+		"unwrap": texts(&s.Unwrap),
+		"cannot": texts(&s.Cannot),
+		"ids":    text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
+		"written": group(map[string]decode{
+			"keys": text(&s.Written.Keys, "sorted"),
+			"json": text(&s.Written.JSON, "compact"),
+		}),
 		"thoughts": text(&s.Thoughts, "content"),
 		"escapes":  text(&s.Escapes, "newlines"),
 		"alone":    truth(&s.Alone),

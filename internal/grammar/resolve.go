@@ -57,7 +57,7 @@ func (s *Source) inherit(d *Definition, base *Definition) {
 	take("unwrap", func() { d.Unwrap = base.Unwrap })
 	take("cannot", func() { d.Cannot = base.Cannot })
 	take("ids", func() { d.IDs = base.IDs })
-	take("keys", func() { d.Keys = base.Keys })
+	take("written", func() { d.Written = base.Written })
 	take("thoughts", func() { d.Thoughts = base.Thoughts })
 	take("escapes", func() { d.Escapes = base.Escapes })
 	take("alone", func() { d.Alone = base.Alone })
