@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
@@ -33,8 +34,8 @@ type Result struct {
 //
 // answered is the message whose calls are answered, and o what it was rendered with; nil if it is not known. A result
 // answers the call whose id it has; if none of the calls has one, the call of its place. The function is called by the
-// name in that call, and the call by the id that Render writes for it. A result that is JSON is written as JSON, with
-// one space after ':' and ','.
+// name in that call, and the call by the id that Render writes for it. A result that is JSON is written as JSON,
+// spelled as the family does.
 //
 // The contents are written as they are, which is what chat templates do: no family has a way to escape its markers in
 // them. A content that holds special tokens, of this family or another, looks to a tokenizer like the tokens, and to the
@@ -165,7 +166,7 @@ type answer struct {
 	call              int // its number, or -1
 	name, id, content string
 	index             string         // "" if the call is not known
-	value             jsontext.Value // with spaces; nil for text
+	value             jsontext.Value // as the family spells JSON; nil for text
 }
 
 func newAnswer(d *grammar.Definition, m *parlance.Message, ids []string, result *Result, place int, o Options) (answer, error) {
@@ -191,11 +192,15 @@ func newAnswer(d *grammar.Definition, m *parlance.Message, ids []string, result 
 			return a, fmt.Errorf("expected JSON as the value of the result: %w", err)
 		}
 	default:
-		value, err := jsontext.AppendFormat(nil, result.Value, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
-		if err != nil {
-			return a, fmt.Errorf("expected JSON as the value of the result: %w", err)
+		if !result.Value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+			return a, fmt.Errorf("expected JSON as the value of the result")
 		}
-		a.value, a.content = value, string(value)
+		a.value = bytes.TrimSpace(result.Value)
+		if d.Written.Keys == "sorted" {
+			a.value = sortValue(a.value)
+		}
+		a.value = appendJSON(nil, a.value, &d.Written)
+		a.content = string(a.value)
 	}
 	return a, nil
 }
@@ -372,11 +377,7 @@ func (w *resultWriter) capture(e *grammar.Capture) bool {
 	case shape.Kind == "json":
 		return w.append(w.json(e.Name, text), kind)
 	}
-	members, _ := objectMembers([]byte(text), nil)
-	if w.definition.Keys == "sorted" {
-		members = sortMembers(members)
-	}
-	out, err := delimited.Append(nil, appendObject(nil, members), w.fill(shape.Delimiter))
+	out, err := delimited.Append(nil, []byte(text), w.fill(shape.Delimiter))
 	if err != nil {
 		return w.lack(e.Name)
 	}
