@@ -22,7 +22,8 @@ type Stream struct {
 	empty   bool // no content and no call has come
 	prefix  string
 	deltas  []Delta
-	part    []byte // the beginning of a character
+	text    [1]Delta // the delta of a piece that is nothing but text
+	part    []byte   // the beginning of a character
 	escapes *[2]escapes.Newlines
 	tray    program.Tray // the tray of the last text, where there are escapes
 	plain   bool         // text goes out as it comes: nothing here changes or keeps it
@@ -85,7 +86,7 @@ func (p *Parser) opensThought(r *Request, v variant) bool {
 }
 
 // Write reads a piece and answers what has become certain, in order. The deltas, and the bytes they point to, are valid
-// until the next call of a method; they may point into piece.
+// until the next call of a method, and are not to be changed; they may point into piece.
 func (s *Stream) Write(piece []byte) []Delta {
 	s.deltas, s.arena = s.deltas[:0], s.arena[:0]
 	if s.first {
@@ -119,8 +120,11 @@ func (s *Stream) plainDelta(tray program.Tray, text []byte) []Delta {
 	default:
 		s.empty = false
 	}
-	s.deltas = append(s.deltas, Delta{Kind: kind, Text: text})
-	return s.deltas
+	if len(s.deltas) > 0 { // the thought's opener, before all else
+		return append(s.deltas, Delta{Kind: kind, Text: text})
+	}
+	s.text[0].Kind, s.text[0].Text = kind, text
+	return s.text[:]
 }
 
 // WriteString is Write for a string.

@@ -160,22 +160,41 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
-// BenchmarkWatch: what the watch costs beside the parser, for each piece of four bytes of plain content.
+// BenchmarkWatch: what the watch costs beside the parser, for each piece of four bytes of plain content; and both
+// together, as the server runs them.
 func BenchmarkWatch(b *testing.B) {
 	p, err := parlance.Lookup("hermes", "qwen3")
 	if err != nil {
 		b.Fatal(err)
 	}
 	text := []byte(strings.Repeat("The weather in Paris is fine today, 21 degrees. ", 2000))
-	deltas := []parlance.Delta{{Kind: parlance.Content}}
-	w := NewWatch(p, parlance.PromptState{})
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		deltas[0].Text = text[i : i+4]
-		w.Write(text[i:i+4], deltas)
+	open := parlance.Request{Prompt: "<think>\n</think>\n"}
+	next := func(i int) int {
 		if i += 4; i+4 > len(text) {
-			i = 0
+			return 0
 		}
+		return i
 	}
+	b.Run("watch", func(b *testing.B) {
+		deltas, w := []parlance.Delta{{Kind: parlance.Content}}, NewWatch(p, parlance.PromptState{})
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i = next(i) {
+			deltas[0].Text = text[i : i+4]
+			w.Write(text[i:i+4], deltas)
+		}
+	})
+	b.Run("parser", func(b *testing.B) {
+		s := p.Stream(open)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i = next(i) {
+			s.Write(text[i : i+4])
+		}
+	})
+	b.Run("both", func(b *testing.B) {
+		s, w := p.Stream(open), NewWatch(p, parlance.PromptState{})
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i = next(i) {
+			w.Write(text[i:i+4], s.Write(text[i:i+4]))
+		}
+	})
 }

@@ -335,16 +335,12 @@ func (w *writer) arguments(h *half, e *grammar.Capture) bool {
 	if !ok {
 		return false
 	}
-	text := bytes.TrimSpace([]byte(item.call.Arguments))
 	start := len(w.out)
 	switch codec.Kind {
 	case "json":
-		if len(text) == 0 {
-			text = []byte("{}")
-		}
-		w.out = append(w.out, text...)
+		w.out = appendObject(w.out, item.members, &w.r.written)
 	case "python":
-		out, err := python.Append(w.out, text)
+		out, err := python.Append(w.out, appendObject(nil, item.members, &w.r.written))
 		if err != nil {
 			return w.fail(ReasonKey, item.call.Arguments, err.Error())
 		}
@@ -363,14 +359,10 @@ func (w *writer) arguments(h *half, e *grammar.Capture) bool {
 }
 
 func (w *writer) delimited(h *half, item *item, delimiter string) bool {
-	members := item.members
-	if h.definition.Keys == "sorted" {
-		members = sortMembers(members)
-	}
-	if bad := typed(members, w.schema); bad != nil {
+	if bad := typed(item.members, w.schema); bad != nil {
 		return w.fail(ReasonType, bad.key+": "+string(bad.raw), "expected a value that the schema does not read as another type")
 	}
-	out, err := delimited.Append(w.out, appendObject(nil, members), delimiter)
+	out, err := delimited.Append(w.out, appendObject(nil, item.members, &w.r.written), delimiter)
 	if err != nil {
 		return w.fail(ReasonCloser, item.call.Arguments, err.Error())
 	}

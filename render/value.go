@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/parlance-llm/parlance/internal/codec"
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/internal/schema"
 )
@@ -193,7 +192,7 @@ func typedValue(m *member, s *schema.Schema) *member {
 		return typed(members, s)
 	case '[':
 		for k, raw := range elements(m.raw) {
-			if typedValue(&member{m.key, raw}, s.Item(k)) != nil {
+			if typedValue(&member{key: m.key, raw: raw}, s.Item(k)) != nil {
 				return m
 			}
 		}
@@ -227,43 +226,4 @@ func elements(raw []byte) (out [][]byte) {
 		out = append(out, bytes.Clone(value))
 	}
 	return out
-}
-
-// sortMembers sorts the members of an object by their names, at every depth.
-func sortMembers(members []member) []member {
-	out := slices.Clone(members)
-	for k := range out {
-		out[k].raw = sortValue(out[k].raw)
-	}
-	slices.SortStableFunc(out, func(a, b member) int { return strings.Compare(a.key, b.key) })
-	return out
-}
-
-func sortValue(raw []byte) []byte {
-	switch raw[0] {
-	case '{':
-		members, _ := objectMembers(raw, nil)
-		return appendObject(nil, sortMembers(members))
-	case '[':
-		out := []byte{'['}
-		for k, element := range elements(raw) {
-			if k > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, sortValue(element)...)
-		}
-		return append(out, ']')
-	}
-	return raw
-}
-
-func appendObject(dst []byte, members []member) []byte {
-	dst = append(dst, '{')
-	for k, m := range members {
-		if k > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(codec.AppendQuoted(dst, []byte(m.key)), ':'), m.raw...)
-	}
-	return append(dst, '}')
 }

@@ -143,7 +143,7 @@ func (w *writer) run(r *Renderer, items []item, o Options) (string, *Error) {
 	}
 	for k := range w.items {
 		if item := &w.items[k]; item.kind == itemCall {
-			if _, ok := item.arguments(); !ok || item.call.Malformed || item.call.Cut {
+			if _, ok := item.arguments(&r.written); !ok || item.call.Malformed || item.call.Cut {
 				w.next = k
 				w.fail(ReasonArguments, item.call.Arguments, "expected one JSON object as the arguments")
 				return "", w.failure

@@ -30,6 +30,14 @@ func Facts(f *parlance.FormatInfo) (facts []Fact) {
 	if len(f.Models) > 0 {
 		add("models", "%s", codes(f.Models))
 	}
+	for _, name := range f.ReasoningNames {
+		switch models, given := f.ReasoningModels[name]; {
+		case given && len(models) > 0:
+			add("models, reasoning parser "+name, "%s", codes(models))
+		case given:
+			add("models, reasoning parser "+name, "none known")
+		}
+	}
 	if f.Alone {
 		add("stands alone", "the format reads both halves itself, whichever parser is named for the other")
 	}

@@ -22,6 +22,8 @@ type Definition struct {
 	Rules []*Rule
 	// Holes are the names of the holes in literals, with the literals a hole is read off.
 	Holes map[string][]string
+	// Results say how tool results are written behind a turn; nil if the definition says nothing of them.
+	Results *Results
 
 	// Tokens are the literals, or parts of literals, that are single tokens where a vocabulary has them.
 	Tokens []string
@@ -48,8 +50,8 @@ type Definition struct {
 	// IDs is how call ids, or the numbers of calls, are made: "" (any), "per_conversation" and "per_message" (counted from
 	// 0), "per_message from 1" or "9 alphanumerics".
 	IDs string
-	// Keys is "sorted" if arguments are written in the order of their names.
-	Keys string
+	// Written is how the renderer spells values, where the family has a way of its own.
+	Written Written
 	// Thoughts is "content" if thoughts stay in the content, markers included.
 	Thoughts string
 	// Escapes is "newlines" if written-out line breaks in the trays are real ones.
@@ -71,6 +73,8 @@ type ReasoningName struct {
 	// Thinking is nil where the definition's own holds.
 	Thinking *Thinking
 	Thoughts string
+	// Models are the checkpoints for this name; nil where the definition's own hold.
+	Models []string
 }
 
 // Turn holds the markers of a model's turn in a prompt.
@@ -143,6 +147,15 @@ type Detect struct {
 	Template   []string `yaml:"template"`
 	Vocabulary []string `yaml:"vocabulary"`
 	Not        []string `yaml:"not"`
+}
+
+// Written is how values are spelled when a message is written. What is "" is spelled as usual: JSON with a space behind
+// comma and colon, its members in the order given; text, words and containers as the argument syntax has them.
+type Written struct {
+	// Keys is "sorted" if members are written in the order of their names, at every depth.
+	Keys string `yaml:"keys"`
+	// JSON is "compact" if JSON is written without spaces.
+	JSON string `yaml:"json"`
 }
 
 // Rule finds a rule by its name, or gives nil.

@@ -250,6 +250,7 @@ func (s *Source) reasoningNames(r *reader, node *yaml.Node) error {
 		if err := group(map[string]decode{
 			"thinking": thinking(&own),
 			"thoughts": text(&name.Thoughts, "content"),
+			"models":   texts(&name.Models),
 		})(r, node); err != nil {
 			return err
 		}
@@ -262,14 +263,7 @@ func (s *Source) reasoningNames(r *reader, node *yaml.Node) error {
 }
 
 func (s *Source) grammarText(r *reader, node *yaml.Node) error {
-	if node.Kind != yaml.ScalarNode {
-		return r.fail(node, "expected the grammar as a block of text, found %s", kindOf(node))
-	}
-	first := Position{Line: node.Line, Column: node.Column}
-	if node.Style == yaml.LiteralStyle {
-		first = Position{Line: node.Line + 1, Column: 1 + r.indentation(node.Line+1)}
-	}
-	rules, err := ParseGrammar(r.file, node.Value, first)
+	rules, err := r.rules(node, "the grammar as a block of text")
 	if err != nil {
 		return err
 	}
@@ -333,11 +327,14 @@ func (s *Source) keys(_ *reader) map[string]decode {
 			"vocabulary": texts(&s.Detect.Vocabulary),
 			"not":        texts(&s.Detect.Not),
 		}),
-		"join":     text(&s.Join),
-		"unwrap":   texts(&s.Unwrap),
-		"cannot":   texts(&s.Cannot),
-		"ids":      text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
-		"keys":     text(&s.Keys, "sorted"),
+		"join":   text(&s.Join),
+		"unwrap": texts(&s.Unwrap),
+		"cannot": texts(&s.Cannot),
+		"ids":    text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
+		"written": group(map[string]decode{
+			"keys": text(&s.Written.Keys, "sorted"),
+			"json": text(&s.Written.JSON, "compact"),
+		}),
 		"thoughts": text(&s.Thoughts, "content"),
 		"escapes":  text(&s.Escapes, "newlines"),
 		"alone":    truth(&s.Alone),
@@ -346,6 +343,9 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		"slow":     text(&s.Slow),
 		"grammar": func(r *reader, node *yaml.Node) error {
 			return s.grammarText(r, node)
+		},
+		"results": func(r *reader, node *yaml.Node) error {
+			return s.resultsKey(r, node)
 		},
 	}
 }
