@@ -61,8 +61,12 @@ func (w *writer) count(n language.Node) {
 	language.Children(n, w.count)
 }
 
-// holdsName tells whether a node holds a mark with a name.
+// holdsName tells whether a node in a mark with a name holds that name, or another mark with one. Outside of such marks it
+// does not matter: options that all have no form of their own are best one grammar.
 func (w *writer) holdsName(n language.Node) bool {
+	if len(w.names) == 0 {
+		return false
+	}
 	if literal, ok := n.(*language.Literal); ok {
 		_, _, found := w.cut(literal.Text)
 		return found
