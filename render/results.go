@@ -3,7 +3,7 @@ package render
 import (
 	"bytes"
 	"encoding/json/jsontext"
-	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -182,26 +182,22 @@ func newAnswer(d *grammar.Definition, m *parlance.Message, ids []string, result 
 			a.id = ids[a.call]
 		}
 	}
-	switch result.Value.Kind() {
-	case 0:
-		if len(result.Value) > 0 {
-			return a, fmt.Errorf("expected JSON as the value of the result")
-		}
-	case '"':
-		if err := json.Unmarshal(result.Value, &a.content); err != nil {
-			return a, fmt.Errorf("expected JSON as the value of the result: %w", err)
-		}
-	default:
-		if !result.Value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
-			return a, fmt.Errorf("expected JSON as the value of the result")
-		}
-		a.value = bytes.TrimSpace(result.Value)
-		if d.Written.Keys == "sorted" {
-			a.value = sortValue(a.value)
-		}
-		a.value = appendJSON(nil, a.value, &d.Written)
-		a.content = string(a.value)
+	if len(result.Value) == 0 {
+		return a, nil
 	}
+	if !result.Value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		return a, errors.New("expected JSON as the value of the result")
+	}
+	value := bytes.TrimSpace(result.Value)
+	if value[0] == '"' {
+		a.content = unquote(value)
+		return a, nil
+	}
+	if d.Written.Keys == "sorted" {
+		value = sortValue(value)
+	}
+	a.value = appendJSON(nil, value, &d.Written)
+	a.content = string(a.value)
 	return a, nil
 }
 

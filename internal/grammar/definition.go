@@ -81,6 +81,8 @@ type ReasoningName struct {
 type Turn struct {
 	Begin string `yaml:"begin"`
 	End   string `yaml:"end"`
+	// Resume is the marker that ends tool results inside a turn: the model goes on behind it.
+	Resume string `yaml:"resume"`
 }
 
 // Thinking is the switch of a family.

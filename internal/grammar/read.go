@@ -307,8 +307,9 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		"tokens": texts(&s.Tokens),
 		"needed": texts(&s.Needed),
 		"turn": group(map[string]decode{
-			"begin": text(&s.Turn.Begin),
-			"end":   text(&s.Turn.End),
+			"begin":  text(&s.Turn.Begin),
+			"end":    text(&s.Turn.End),
+			"resume": text(&s.Turn.Resume),
 		}),
 		"thinking":       thinking(&s.Thinking),
 		"without_prompt": text(&s.WithoutPrompt, "inside"),
