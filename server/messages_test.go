@@ -300,6 +300,7 @@ func TestW31(t *testing.T) {
 		"tool without name":         {`{"model":"m","max_tokens":1,"tools":[{"input_schema":{}}],` + message + `}`, "tools.0.name", 400},
 		"tool twice":                {`{"model":"m","max_tokens":1,"tools":[{"name":"f","input_schema":{}},{"name":"f","input_schema":{}}],` + message + `}`, "unique", 400},
 		"tool of Anthropic's":       {`{"model":"m","max_tokens":1,"tools":[{"type":"web_search_20250305","name":"web_search"}],` + message + `}`, "tools.0.type", 400},
+		"MCP servers":               {ask(false, `,"mcp_servers":[{"type":"url","url":"https://example.com","name":"a"}]`), "mcp_servers", 400},
 		"choice without tools":      {`{"model":"m","max_tokens":1,"tool_choice":{"type":"any"},` + message + `}`, "tool_choice", 400},
 		"choice of another tool":    {ask(false, `,"tool_choice":{"type":"tool","name":"other"}`), "tool_choice.name", 400},
 		"choice without name":       {ask(false, `,"tool_choice":{"type":"tool"}`), "tool_choice.name", 400},
