@@ -18,6 +18,9 @@ func (s *Source) check(d *Definition) error {
 			return err
 		}
 	}
+	if err := s.checkWritten(d); err != nil {
+		return err
+	}
 	for _, token := range d.Tokens {
 		if !s.occurs(d, token) {
 			return s.fail(s.given["tokens"], "tokens: %q occurs in no literal of the grammar", token)
