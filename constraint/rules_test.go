@@ -391,6 +391,7 @@ func TestBadInput(t *testing.T) {
 		{"bounds that exclude each other", "hermes", one("f", `{"type": "object", "properties": {"a": {"type": "integer", "minimum": 5, "maximum": 4}}, "required": ["a"]}`), required, []string{"/properties/a", "bounds"}},
 		{"recursion without end", "hermes", one("f", `{"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}`), required, []string{"tool f", "without end"}},
 		{"recursion without end through two", "hermes", one("f", `{"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"], "$defs": {"A": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/B"}}, "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"]}}}`), required, []string{"tool f", "without end", "/$defs/"}},
+		{"what the reader of values cannot read", "qwen3_coder", one("f", `{"type": "object", "properties": {"a": {"type": "array", "prefixItems": 5}}}`), required, []string{"tools[0].function.parameters", "tool f", "/properties/a/prefixItems", "an array"}},
 		{"a reference that leads nowhere", "hermes", one("f", `{"type": "object", "properties": {"a": {"$ref": "#/$defs/T"}}}`), required, []string{"/properties/a/$ref", "#/$defs/T", "nowhere"}},
 		{"arguments that are no object", "hermes", one("f", `{"type": "string"}`), required, []string{"tool f", "object"}},
 		{"a type that is no name", "hermes", one("f", `{"type": "object", "properties": {"a": {"type": 5}}}`), required, []string{"/properties/a/type", "the number 5"}},

@@ -74,28 +74,43 @@ func Name(model string) Result {
 	var r Result
 	for i := range families() {
 		f := &families()[i]
-		best := ""
-		for _, pattern := range f.Models {
-			if matches(pattern, model) && len(pattern) > len(best) {
-				best = pattern
-			}
-		}
-		if best == "" {
-			continue
-		}
-		g := Guess{Format: f.Name, Score: 1, rank: []float64{float64(len(best))}}
-		g.Evidence = []Evidence{{Source: FromName, Text: model, Offset: -1, Says: "models called " + best + " write it"}}
-		if len(f.ToolNames) > 0 {
+		if g, ok := f.named(f.Models, model); ok && len(f.ToolNames) > 0 {
 			g.Name = f.ToolNames[0]
 			r.Tools = append(r.Tools, g)
 		}
 		for _, name := range f.ReasoningNames {
-			g.Name = name
-			r.Reasoning = append(r.Reasoning, g)
+			models, own := f.ReasoningModels[name]
+			if !own {
+				models = f.Models
+			}
+			if g, ok := f.named(models, model); ok {
+				g.Name = name
+				r.Reasoning = append(r.Reasoning, g)
+			}
 		}
 	}
 	r.Tools, r.Reasoning = settle(r.Tools), settle(r.Reasoning)
 	return r
+}
+
+// named is the guess where a model's name fits one of the patterns and none behind it takes that back; the longest
+// pattern counts.
+func (f *family) named(patterns []string, model string) (Guess, bool) {
+	best := ""
+	for _, pattern := range patterns {
+		if but, ok := strings.CutPrefix(pattern, "!"); ok {
+			if matches(but, model) {
+				best = ""
+			}
+		} else if matches(pattern, model) && len(pattern) > len(best) {
+			best = pattern
+		}
+	}
+	if best == "" {
+		return Guess{}, false
+	}
+	return Guess{Format: f.Name, Score: 1, rank: []float64{float64(len(best))},
+		Evidence: []Evidence{{Source: FromName, Text: model, Offset: -1, Says: "models called " + best + " write it"}}}, true
 }
 
 // matches tells whether a model's name fits a pattern, with or without its owner, in any case.

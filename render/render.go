@@ -20,6 +20,9 @@ type Options struct {
 	// EarlierCalls is how many calls the conversation holds before this message, for the formats that number them
 	// through a conversation.
 	EarlierCalls int
+	// Results is the name of a variant of the rules for tool results, where the definition has several because chat templates
+	// differ. "" is the variant of the parser's name, if there is one, else the rule without a name.
+	Results string
 }
 
 // Renderer writes messages in one format, or in two whose halves are put together. It is immutable; any number of

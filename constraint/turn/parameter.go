@@ -43,8 +43,15 @@ func (p *parameter) quotedKey(*walker) language.Node {
 
 // parameters are the parameters of a call, in the order of the schema.
 func (w *walker) parameters(e grammar.Expression, s scene) language.Node {
-	node := s.tool.arguments()
-	return w.members(e, node, s.tool.Read, s)
+	read, ok := w.read[s.tool]
+	if !ok {
+		var err error
+		if read, err = s.tool.Read(); err != nil {
+			panic(stop{err})
+		}
+		w.read[s.tool] = read
+	}
+	return w.members(e, s.tool.arguments(), read, s)
 }
 
 func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *schema.Schema, s scene) language.Node {

@@ -22,6 +22,8 @@ type Definition struct {
 	Rules []*Rule
 	// Holes are the names of the holes in literals, with the literals a hole is read off.
 	Holes map[string][]string
+	// Results say how tool results are written behind a turn; nil if the definition says nothing of them.
+	Results *Results
 
 	// Tokens are the literals, or parts of literals, that are single tokens where a vocabulary has them.
 	Tokens []string
@@ -71,12 +73,16 @@ type ReasoningName struct {
 	// Thinking is nil where the definition's own holds.
 	Thinking *Thinking
 	Thoughts string
+	// Models are the checkpoints for this name; nil where the definition's own hold.
+	Models []string
 }
 
 // Turn holds the markers of a model's turn in a prompt.
 type Turn struct {
 	Begin string `yaml:"begin"`
 	End   string `yaml:"end"`
+	// Resume is the marker that ends tool results inside a turn: the model goes on behind it.
+	Resume string `yaml:"resume"`
 }
 
 // Thinking is the switch of a family.

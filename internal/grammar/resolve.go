@@ -12,7 +12,7 @@ func (s *Source) Resolve(base *Definition) (*Definition, error) {
 	d := s.Definition
 	if base != nil {
 		for from := range s.respell {
-			if !s.occurs(base, from) {
+			if !s.occurs(base, from) && (base.Results == nil || !occursIn(base.Results.Rules, from)) {
 				return nil, s.fail(s.respells, "respell: %q occurs in no literal of %s", from, base.Format)
 			}
 		}
@@ -42,6 +42,7 @@ func (s *Source) inherit(d *Definition, base *Definition) {
 	}
 	take("models", func() { d.Models = nil })
 	take("holes", func() { d.Holes = base.Holes })
+	take("results", func() { d.Results = s.respellResults(base.Results) })
 	take("tokens", func() { d.Tokens = s.respellAll(base.Tokens) })
 	take("needed", func() { d.Needed = s.respellAll(base.Needed) })
 	take("turn", func() { d.Turn = base.Turn })
