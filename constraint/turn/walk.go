@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parlance-llm/parlance/constraint/language"
+	"github.com/parlance-llm/parlance/constraint/regular"
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
@@ -328,7 +329,7 @@ func (w *walker) blank(b *grammar.Blank, items []grammar.Expression, i int) lang
 }
 
 // lines are the line breaks that models put between tags.
-var lines = &language.Repeat{Inner: language.Text("\n"), Min: 0, Max: 2}
+var lines = &language.Repeat{Inner: &language.Class{Ranges: []regular.Range{{First: 0x0a, Last: 0x0a}}}, Min: 0, Max: 2, Soft: true}
 
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
