@@ -4,9 +4,10 @@
 package structuraltag
 
 import (
+	"bytes"
+	"encoding/json/jsontext"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/parlance-llm/parlance/constraint/dialect"
 	"github.com/parlance-llm/parlance/constraint/jsonschema"
@@ -23,92 +24,136 @@ type Tag struct {
 
 // Write writes a language: {"type": "structural_tag", "format": …}.
 func Write(n language.Node) Tag {
-	w := &writer{structured: map[language.Node]bool{}, busy: map[*language.Rule]bool{}}
-	text := `{"type": "structural_tag", "format": ` + w.node(n) + "}"
+	w := &writer{structured: map[*language.Rule]bool{}, busy: map[*language.Rule]bool{}, ebnf: dialect.NewWriter()}
+	w.text(`{"type": "structural_tag", "format": `)
+	w.node(n)
+	w.text("}")
 	slices.Sort(w.widened)
-	return Tag{text, slices.Compact(w.widened)}
+	return Tag{string(w.out), slices.Compact(w.widened)}
 }
 
 type writer struct {
-	widened    []string
-	structured map[language.Node]bool
+	out     []byte
+	widened []string
+	// structured tells of the rules that have been looked into whether they hold a form of its own.
+	structured map[*language.Rule]bool
 	busy       map[*language.Rule]bool
+	ebnf       *dialect.Writer
+	grammars   []byte // room for a grammar
 }
 
-// holdsForm tells whether a node holds something that has a form of its own: a schema, or free text.
-func (w *writer) holdsForm(n language.Node) bool {
-	if known, ok := w.structured[n]; ok {
-		return known
+func (w *writer) text(text string) { w.out = append(w.out, text...) }
+
+func (w *writer) quoted(text string) { w.out = toolschema.AppendQuote(w.out, text) }
+
+func (w *writer) widen(reason string) {
+	if !slices.Contains(w.widened, reason) {
+		w.widened = append(w.widened, reason)
 	}
-	w.structured[n] = false // until it is known: rules may refer to themselves
-	found := false
+}
+
+// holdsForm tells whether a node holds something that has a form of its own: a schema, or free text. A rule that is being
+// written has none in itself: what refers back to it can only be a grammar.
+func (w *writer) holdsForm(n language.Node) bool {
 	switch n := n.(type) {
 	case *language.Schema, *language.Free:
-		found = true
+		return true
 	case *language.Regular:
-		found = n.Without != nil
-	default:
-		language.Children(n, func(inner language.Node) { found = found || w.holdsForm(inner) })
+		return n.Without != nil
+	case *language.Literal, *language.Class:
+		return false
+	case *language.Rule:
+		if known, ok := w.structured[n]; ok {
+			return known && !w.busy[n]
+		}
+		w.structured[n] = false // until it is known: rules may refer to themselves
+		found := w.holdsForm(n.Body)
+		w.structured[n] = found
+		return found
 	}
-	w.structured[n] = found
+	found := false
+	language.Children(n, func(inner language.Node) { found = found || w.holdsForm(inner) })
 	return found
 }
 
-func (w *writer) node(n language.Node) string {
+func (w *writer) node(n language.Node) {
 	if literal, ok := n.(*language.Literal); ok {
-		return constant(literal.Text)
+		w.text(`{"type": "const_string", "value": `)
+		w.quoted(literal.Text)
+		w.text("}")
+		return
 	}
 	if !w.holdsForm(n) {
-		return grammar(n)
+		w.grammar(n)
+		return
 	}
 	switch n := n.(type) {
 	case *language.Sequence:
-		return w.list("sequence", n.Items)
+		w.sequence(n.Items)
 	case *language.Choice:
-		return w.list("or", n.Options)
+		w.choice(n.Options)
 	case *language.Repeat:
-		inner := w.node(n.Inner)
 		switch {
 		case n.Min == 0 && n.Max == 1:
-			return `{"type": "optional", "content": ` + inner + "}"
+			w.text(`{"type": "optional", "content": `)
 		case n.Min == 0 && n.Max < 0:
-			return `{"type": "star", "content": ` + inner + "}"
+			w.text(`{"type": "star", "content": `)
 		case n.Min == 1 && n.Max < 0:
-			return `{"type": "plus", "content": ` + inner + "}"
+			w.text(`{"type": "plus", "content": `)
+		default:
+			w.text(`{"type": "repeat", "min": ` + strconv.Itoa(n.Min) + `, "max": ` + strconv.Itoa(n.Max) + `, "content": `)
 		}
-		return `{"type": "repeat", "min": ` + strconv.Itoa(n.Min) + `, "max": ` + strconv.Itoa(n.Max) + `, "content": ` + inner + "}"
+		w.node(n.Inner)
+		w.text("}")
 	case *language.Rule:
-		if w.busy[n] {
-			return grammar(n)
-		}
 		w.busy[n] = true
-		defer delete(w.busy, n)
-		return w.node(n.Body)
+		w.node(n.Body)
+		delete(w.busy, n)
 	case *language.Mark:
-		return w.node(n.Inner)
+		w.node(n.Inner)
 	case *language.Schema:
-		schema := jsonschema.Write(n.Schema)
-		if !w.plain(n.Schema) || slices.ContainsFunc(n.Excludes, func(text string) bool {
-			return strings.Contains(schema, toolschema.Quote(text)[1:len(toolschema.Quote(text))-1])
-		}) {
-			return grammar(n)
+		w.schema(n)
+	case *language.Regular:
+		if n.Looser {
+			w.widen("text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
+		}
+		w.anyText(n.Without)
+	case *language.Free:
+		w.free(n)
+	default:
+		w.grammar(n)
+	}
+}
+
+func (w *writer) schema(n *language.Schema) {
+	if !w.plain(n.Schema) {
+		w.grammar(n)
+		return
+	}
+	start := len(w.out)
+	w.text(`{"type": "json_schema", "json_schema": `)
+	from := len(w.out)
+	w.out = jsonschema.Append(w.out, n.Schema)
+	var short []string
+	for _, text := range n.Excludes {
+		var space [64]byte
+		quoted := toolschema.AppendQuote(space[:0], text)
+		if bytes.Contains(w.out[from:], quoted[1:len(quoted)-1]) {
+			w.out = w.out[:start]
+			w.grammar(n)
+			return
 		}
 		// Every character of what a string may not hold is a state of its own in the engine, tried against its whole
 		// vocabulary: a closing tag makes a schema take fifty times as long.
-		excludes := slices.DeleteFunc(slices.Clone(n.Excludes), func(text string) bool { return len(text) > 2 })
-		if len(excludes) < len(n.Excludes) {
-			w.widened = append(w.widened, "a string in a JSON value that holds what ends the value is let through")
+		if len(text) <= 2 {
+			short = append(short, text)
 		}
-		return `{"type": "json_schema", "json_schema": ` + schema + texts("excludes", excludes) + "}"
-	case *language.Regular:
-		if n.Looser {
-			w.widened = append(w.widened, "text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
-		}
-		return `{"type": "any_text"` + texts("excludes", n.Without) + "}"
-	case *language.Free:
-		return w.free(n)
 	}
-	return grammar(n)
+	if len(short) < len(n.Excludes) {
+		w.widen("a string in a JSON value that holds what ends the value is let through")
+	}
+	w.texts("excludes", short)
+	w.text("}")
 }
 
 // plain tells whether xgrammar reads a schema as it is meant. With lengths, patterns and formats it lets no escapes into
@@ -141,59 +186,102 @@ func (w *writer) plain(root *toolschema.Node) bool {
 	return visit(root)
 }
 
-// list writes several nodes. Neighbours in a sequence that have no form of their own become one grammar.
-func (w *writer) list(kind string, nodes []language.Node) string {
-	var parts []string
-	var run []language.Node
-	flush := func() {
-		if len(run) > 0 {
-			parts = append(parts, w.node(language.Join(run...)))
-			run = nil
+// sequence writes nodes one after the other. Neighbours that have no form of their own become one grammar.
+func (w *writer) sequence(nodes []language.Node) {
+	parts := 0
+	formless := false // the node before has no form
+	for _, n := range nodes {
+		if form := w.holdsForm(n); form || !formless {
+			parts++
+			formless = !form
 		}
 	}
-	for _, n := range nodes {
-		if kind == "sequence" && !w.holdsForm(n) {
-			run = append(run, n)
+	if parts != 1 {
+		w.text(`{"type": "sequence", "elements": [`)
+	}
+	for from := 0; from < len(nodes); {
+		if from > 0 {
+			w.text(", ")
+		}
+		to := from
+		for to < len(nodes) && !w.holdsForm(nodes[to]) {
+			to++
+		}
+		if to > from {
+			w.node(language.Join(nodes[from:to]...))
+			from = to
 			continue
 		}
-		flush()
-		parts = append(parts, w.node(n))
+		w.node(nodes[from])
+		from++
 	}
-	flush()
-	if len(parts) == 1 {
-		return parts[0]
+	if parts != 1 {
+		w.text("]}")
 	}
-	return `{"type": "` + kind + `", "elements": [` + strings.Join(parts, ", ") + "]}"
 }
 
-func (w *writer) free(n *language.Free) string {
+func (w *writer) choice(nodes []language.Node) {
+	if len(nodes) == 1 {
+		w.node(nodes[0])
+		return
+	}
+	w.text(`{"type": "or", "elements": [`)
+	for i, n := range nodes {
+		if i > 0 {
+			w.text(", ")
+		}
+		w.node(n)
+	}
+	w.text("]}")
+}
+
+func (w *writer) anyText(excludes []string) {
+	w.text(`{"type": "any_text"`)
+	w.texts("excludes", excludes)
+	w.text("}")
+}
+
+func (w *writer) free(n *language.Free) {
 	if n.First != nil {
-		w.widened = append(w.widened, "text at the beginning that looks like calls is let through")
+		w.widen("text at the beginning that looks like calls is let through")
 	}
 	if len(n.Tags) == 0 {
-		return `{"type": "any_text"` + texts("excludes", n.Excludes) + "}"
+		w.anyText(n.Excludes)
+		return
 	}
 	if slices.ContainsFunc(n.Tags, func(tag language.Tag) bool { return w.unlimited(tag.Rest) }) {
-		return w.spelled(n)
+		w.spelled(n)
+		return
 	}
-	var tags, triggers []string
-	for _, tag := range n.Tags {
-		triggers = append(triggers, tag.Begin)
-		tags = append(tags, `{"type": "tag", "begin": `+toolschema.Quote(tag.Begin)+`, "content": `+w.node(tag.Rest)+`, "end": ""}`)
+	triggers := make([]string, len(n.Tags))
+	for i, tag := range n.Tags {
+		triggers[i] = tag.Begin
 	}
-	once := "false"
-	if n.Once {
-		once = "true"
+	w.text(`{"type": "triggered_tags"`)
+	w.texts("triggers", triggers)
+	w.text(`, "tags": [`)
+	for i, tag := range n.Tags {
+		if i > 0 {
+			w.text(", ")
+		}
+		w.text(`{"type": "tag", "begin": `)
+		w.quoted(tag.Begin)
+		w.text(`, "content": `)
+		w.node(tag.Rest)
+		w.text(`, "end": ""}`)
 	}
-	return `{"type": "triggered_tags"` + texts("triggers", triggers) + `, "tags": [` + strings.Join(tags, ", ") + `], "at_least_one": false, "stop_after_first": ` + once + texts("excludes", n.Excludes) + "}"
+	w.text(`], "at_least_one": false, "stop_after_first": `)
+	w.out = strconv.AppendBool(w.out, n.Once)
+	w.texts("excludes", n.Excludes)
+	w.text("}")
 }
 
-// unlimited tells whether a node holds repetitions: what they are in must have an end of its own to be a tag. A rule that
-// refers to itself is looked into once.
+// unlimited tells whether repetitions of forms are written for a node: what they are in must have an end of its own to be
+// a tag.
 func (w *writer) unlimited(n language.Node) bool {
 	seen := map[*language.Rule]bool{}
 	var visit func(n language.Node) bool
-	visit = func(n language.Node) bool {
+	visit = func(n language.Node) (found bool) {
 		if !w.holdsForm(n) {
 			return false
 		}
@@ -206,9 +294,9 @@ func (w *writer) unlimited(n language.Node) bool {
 			if seen[n] {
 				return false
 			}
-			seen[n] = true
+			seen[n], w.busy[n] = true, true
+			defer delete(w.busy, n)
 		}
-		found := false
 		language.Children(n, func(inner language.Node) { found = found || visit(inner) })
 		return found
 	}
@@ -216,36 +304,49 @@ func (w *writer) unlimited(n language.Node) bool {
 }
 
 // spelled writes free text with tags as text, and tags with text behind them.
-func (w *writer) spelled(n *language.Free) string {
+func (w *writer) spelled(n *language.Free) {
 	excludes := slices.Clone(n.Excludes)
 	var tags []language.Node
 	for _, tag := range n.Tags {
 		excludes = append(excludes, tag.Begin)
 		tags = append(tags, language.Join(language.Text(tag.Begin), tag.Rest))
 	}
-	text := `{"type": "any_text"` + texts("excludes", excludes) + "}"
-	tag := w.node(language.Any(tags...))
+	tag := language.Any(tags...)
+	w.text(`{"type": "sequence", "elements": [`)
+	w.anyText(excludes)
 	if n.Once {
-		return `{"type": "sequence", "elements": [` + text + `, {"type": "optional", "content": ` + tag + "}]}"
+		w.text(`, {"type": "optional", "content": `)
+		w.node(tag)
+		w.text("}]}")
+		return
 	}
-	return `{"type": "sequence", "elements": [` + text + `, {"type": "star", "content": {"type": "sequence", "elements": [` + tag + ", " + text + "]}}]}"
+	w.text(`, {"type": "star", "content": {"type": "sequence", "elements": [`)
+	w.node(tag)
+	w.text(", ")
+	w.anyText(excludes)
+	w.text("]}}]}")
 }
 
-func texts(name string, list []string) string {
+// texts writes a member that is a list of texts, if there are any.
+func (w *writer) texts(name string, list []string) {
 	if len(list) == 0 {
-		return ""
+		return
 	}
-	quoted := make([]string, len(list))
+	w.text(`, "`)
+	w.text(name)
+	w.text(`": [`)
 	for i, text := range list {
-		quoted[i] = toolschema.Quote(text)
+		if i > 0 {
+			w.text(", ")
+		}
+		w.quoted(text)
 	}
-	return `, "` + name + `": [` + strings.Join(quoted, ", ") + "]"
+	w.text("]")
 }
 
-func constant(text string) string {
-	return `{"type": "const_string", "value": ` + toolschema.Quote(text) + "}"
-}
-
-func grammar(n language.Node) string {
-	return `{"type": "grammar", "grammar": ` + toolschema.Quote(dialect.EBNF(n).Text) + "}"
+func (w *writer) grammar(n language.Node) {
+	w.text(`{"type": "grammar", "grammar": `)
+	w.grammars = w.ebnf.Append(w.grammars[:0], n)
+	w.out, _ = jsontext.AppendQuote(w.out, w.grammars) // what a node says is valid UTF-8
+	w.text("}")
 }
