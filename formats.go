@@ -43,6 +43,8 @@ type FormatInfo struct {
 	// TurnBegin and TurnEnd are the markers of a model's turn in a prompt.
 	TurnBegin string `json:"turn_begin,omitzero"`
 	TurnEnd   string `json:"turn_end,omitzero"`
+	// TurnResume is the marker that ends tool results inside a turn, where the model goes on behind them.
+	TurnResume string `json:"turn_resume,omitzero"`
 	// Thinking is what switches thinking under each reasoning-parser name, where anything does.
 	Thinking map[string]ThinkingInfo `json:"thinking,omitzero"`
 	// SkipSpecialTokens and SpacesBetweenSpecialTokens are what a request to an engine must set; nil asks nothing.
@@ -132,7 +134,7 @@ func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
 		Name: d.Format, Title: d.Title, Extends: d.Extends, Respell: maps.Clone(source.Respelled()),
 		ToolNames: []string{}, ReasoningNames: []string{}, Models: some(d.Models),
 		Grammar: strings.TrimRight(source.Grammar(), "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
-		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
+		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End, TurnResume: d.Turn.Resume,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
 		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, ResponseTemplate: d.From != "", Slow: d.Slow,
 		Cannot: some(d.Cannot),

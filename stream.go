@@ -22,7 +22,7 @@ type Stream struct {
 	empty   bool // no content and no call has come
 	prefix  string
 	deltas  []Delta
-	text    [1]Delta // the delta of a piece that is nothing but text
+	one     [1]Delta // the delta of a piece that is nothing but text or arguments
 	part    []byte   // the beginning of a character
 	escapes *[2]escapes.Newlines
 	tray    program.Tray // the tray of the last text, where there are escapes
@@ -105,7 +105,12 @@ func (s *Stream) Write(piece []byte) []Delta {
 			return s.plainDelta(tray, text)
 		}
 	}
-	s.take(s.m.Write(piece))
+	events := s.m.Write(piece)
+	if len(events) == 1 && events[0].Kind == machine.EventArguments && s.escapes == nil && len(s.deltas) == 0 {
+		s.one[0].Kind, s.one[0].Text, s.one[0].Call = Arguments, events[0].Data, events[0].Call
+		return s.one[:]
+	}
+	s.take(events)
 	return s.deltas
 }
 
@@ -123,8 +128,8 @@ func (s *Stream) plainDelta(tray program.Tray, text []byte) []Delta {
 	if len(s.deltas) > 0 { // the thought's opener, before all else
 		return append(s.deltas, Delta{Kind: kind, Text: text})
 	}
-	s.text[0].Kind, s.text[0].Text = kind, text
-	return s.text[:]
+	s.one[0].Kind, s.one[0].Text, s.one[0].Call = kind, text, 0
+	return s.one[:]
 }
 
 // WriteString is Write for a string.
@@ -226,7 +231,7 @@ func (s *Stream) take(events []machine.Event) {
 				s.empty = false
 			}
 		case machine.EventCall:
-			d.Kind, d.Name, d.ID = ToolCall, e.Name, e.ID
+			d.Kind, d.Name, d.ID = ToolCall, e.Begun.Name, e.Begun.ID
 			s.empty = false
 		case machine.EventArguments:
 			d.Kind = Arguments

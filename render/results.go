@@ -3,7 +3,7 @@ package render
 import (
 	"bytes"
 	"encoding/json/jsontext"
-	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -97,9 +97,8 @@ var lacks = map[string]string{
 	"object": "a JSON object",
 }
 
-// resultsRule finds the definition that says how results are written, and its rule: the reasoning half's, where that is
-// another definition than the tool half's and has one, since the half that reads thoughts belongs to one family and that
-// which reads calls may be borrowed (Qwen 3 is read by hermes and qwen3).
+// resultsRule finds the definition that says how results are written, and its rule. It is the tool half's, unless the
+// reasoning half's extends that: then the family is the reasoning half's, and only its calls are read by another's parser.
 func (r *Renderer) resultsRule(o Options) (*grammar.Definition, *grammar.Rule, error) {
 	tool, reasoning, name := r.parser.Definitions()
 	fail := func(reason Reason, detail string) (*grammar.Definition, *grammar.Rule, error) {
@@ -109,7 +108,7 @@ func (r *Renderer) resultsRule(o Options) (*grammar.Definition, *grammar.Rule, e
 		return fail(ReasonCalls, "expected no tool results, since no tool parser is chosen")
 	}
 	d := tool
-	if reasoning != nil && reasoning.Results != nil && reasoning.Results.Unknown == "" {
+	if reasoning != nil && reasoning.Extends == tool.Format {
 		d = reasoning
 	}
 	switch {
@@ -182,26 +181,22 @@ func newAnswer(d *grammar.Definition, m *parlance.Message, ids []string, result 
 			a.id = ids[a.call]
 		}
 	}
-	switch result.Value.Kind() {
-	case 0:
-		if len(result.Value) > 0 {
-			return a, fmt.Errorf("expected JSON as the value of the result")
-		}
-	case '"':
-		if err := json.Unmarshal(result.Value, &a.content); err != nil {
-			return a, fmt.Errorf("expected JSON as the value of the result: %w", err)
-		}
-	default:
-		if !result.Value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
-			return a, fmt.Errorf("expected JSON as the value of the result")
-		}
-		a.value = bytes.TrimSpace(result.Value)
-		if d.Written.Keys == "sorted" {
-			a.value = sortValue(a.value)
-		}
-		a.value = appendJSON(nil, a.value, &d.Written)
-		a.content = string(a.value)
+	if len(result.Value) == 0 {
+		return a, nil
 	}
+	if !result.Value.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		return a, errors.New("expected JSON as the value of the result")
+	}
+	value := bytes.TrimSpace(result.Value)
+	if value[0] == '"' {
+		a.content = unquote(value)
+		return a, nil
+	}
+	if d.Written.Keys == "sorted" {
+		value = sortValue(value)
+	}
+	a.value = appendJSON(nil, value, &d.Written)
+	a.content = string(a.value)
 	return a, nil
 }
 

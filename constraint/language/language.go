@@ -88,7 +88,7 @@ type Tag struct {
 // Role is what a mark says of a piece of text.
 type Role string
 
-// The roles. Call, Key and Argument have names: of the tool, of the parameter.
+// The roles. Call, Header and Parameter have names: of the tool, of the parameter.
 const (
 	Reasoning Role = "reasoning"
 	Content   Role = "content"
@@ -104,6 +104,8 @@ const (
 	XML  Role = "xml"
 	// Parameter is a parameter with everything around its value; its name is the key.
 	Parameter Role = "parameter"
+	// Header is what stands before the body of a call and names it.
+	Header Role = "header"
 	// Formatted is an answer in the format that the request asked for.
 	Formatted Role = "formatted"
 )

@@ -1,13 +1,18 @@
 // Package structuraltag writes a language as a structural tag, the JSON form in which xgrammar, and with it vLLM and
 // SGLang, takes constraints. JSON arguments stay JSON schemas there, free text with tags stays such; what has no form of
 // its own is written as a grammar.
+//
+// What xgrammar compiles takes time by the rules and characters it has, and it compiles elements that are written alike
+// once. So what differs between tools and parameters, their names, stands apart from what does not, and what options
+// have in common stands outside them.
 package structuraltag
 
 import (
-	"bytes"
-	"encoding/json/jsontext"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/constraint/dialect"
 	"github.com/parlance-llm/parlance/constraint/jsonschema"
@@ -24,141 +29,293 @@ type Tag struct {
 
 // Write writes a language: {"type": "structural_tag", "format": …}.
 func Write(n language.Node) Tag {
-	w := &writer{structured: map[*language.Rule]bool{}, busy: map[*language.Rule]bool{}, ebnf: dialect.NewWriter()}
-	w.text(`{"type": "structural_tag", "format": `)
-	w.node(n)
-	w.text("}")
+	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}}
+	w.count(n)
+	text := `{"type": "structural_tag", "format": ` + w.node(n) + "}"
 	slices.Sort(w.widened)
-	return Tag{string(w.out), slices.Compact(w.widened)}
+	return Tag{text, slices.Compact(w.widened)}
 }
 
 type writer struct {
-	out     []byte
 	widened []string
-	// structured tells of the rules that have been looked into whether they hold a form of its own.
-	structured map[*language.Rule]bool
-	busy       map[*language.Rule]bool
-	ebnf       *dialect.Writer
-	grammars   []byte // room for a grammar
+	// structured are the nodes that hold something with a form of its own, named those that hold a mark with a name.
+	structured, named map[language.Node]bool
+	busy              map[*language.Rule]bool
+	used              map[*language.Rule]int
+	// loops counts the repetitions without limit that have been written as such.
+	loops int
+	// names are those of the marks around what is being written.
+	names []string
 }
 
-func (w *writer) text(text string) { w.out = append(w.out, text...) }
-
-func (w *writer) quoted(text string) { w.out = toolschema.AppendQuote(w.out, text) }
-
-func (w *writer) widen(reason string) {
-	if !slices.Contains(w.widened, reason) {
-		w.widened = append(w.widened, reason)
-	}
-}
-
-// holdsForm tells whether a node holds something that has a form of its own: a schema, or free text. A rule that is being
-// written has none in itself: what refers back to it can only be a grammar.
-func (w *writer) holdsForm(n language.Node) bool {
+// count counts how often rules are referred to.
+func (w *writer) count(n language.Node) {
 	switch n := n.(type) {
-	case *language.Schema, *language.Free:
-		return true
-	case *language.Regular:
-		return n.Without != nil
-	case *language.Literal, *language.Class:
-		return false
+	case *language.Schema:
+		return
 	case *language.Rule:
-		if known, ok := w.structured[n]; ok {
-			return known && !w.busy[n]
+		if w.used[n]++; w.used[n] > 1 {
+			return
 		}
-		w.structured[n] = false // until it is known: rules may refer to themselves
-		found := w.holdsForm(n.Body)
-		w.structured[n] = found
+	}
+	language.Children(n, w.count)
+}
+
+// holdsName tells whether a node in a mark with a name holds that name, or another mark with one. Outside of such marks it
+// does not matter: options that all have no form of their own are best one grammar.
+func (w *writer) holdsName(n language.Node) bool {
+	if len(w.names) == 0 {
+		return false
+	}
+	if literal, ok := n.(*language.Literal); ok {
+		_, _, found := w.cut(literal.Text)
 		return found
 	}
+	if known, ok := w.named[n]; ok {
+		return known
+	}
+	w.named[n] = false
 	found := false
-	language.Children(n, func(inner language.Node) { found = found || w.holdsForm(inner) })
+	switch n := n.(type) {
+	case *language.Mark:
+		found = n.Name != "" || w.holdsName(n.Inner)
+	case *language.Schema, *language.Class, *language.Regular:
+	default:
+		language.Children(n, func(inner language.Node) { found = found || w.holdsName(inner) })
+	}
+	w.named[n] = found
 	return found
 }
 
-func (w *writer) node(n language.Node) {
-	if literal, ok := n.(*language.Literal); ok {
-		w.text(`{"type": "const_string", "value": `)
-		w.quoted(literal.Text)
-		w.text("}")
-		return
-	}
-	if !w.holdsForm(n) {
-		w.grammar(n)
-		return
-	}
-	switch n := n.(type) {
-	case *language.Sequence:
-		w.sequence(n.Items)
-	case *language.Choice:
-		w.choice(n.Options)
-	case *language.Repeat:
-		switch {
-		case n.Min == 0 && n.Max == 1:
-			w.text(`{"type": "optional", "content": `)
-		case n.Min == 0 && n.Max < 0:
-			w.text(`{"type": "star", "content": `)
-		case n.Min == 1 && n.Max < 0:
-			w.text(`{"type": "plus", "content": `)
-		default:
-			w.text(`{"type": "repeat", "min": ` + strconv.Itoa(n.Min) + `, "max": ` + strconv.Itoa(n.Max) + `, "content": `)
+// cut finds the name of a mark around a text in it, as a whole word: where it begins and ends.
+func (w *writer) cut(text string) (start, end int, ok bool) {
+	for _, name := range slices.Backward(w.names) {
+		at := strings.Index(text, name)
+		if at < 0 {
+			continue
 		}
-		w.node(n.Inner)
-		w.text("}")
-	case *language.Rule:
-		w.busy[n] = true
-		w.node(n.Body)
-		delete(w.busy, n)
-	case *language.Mark:
-		w.node(n.Inner)
-	case *language.Schema:
-		w.schema(n)
-	case *language.Regular:
-		if n.Looser {
-			w.widen("text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(name):])
+		if !inWord(before) && !inWord(after) {
+			return at, at + len(name), true
 		}
-		w.anyText(n.Without)
-	case *language.Free:
-		w.free(n)
-	default:
-		w.grammar(n)
 	}
+	return 0, 0, false
 }
 
-func (w *writer) schema(n *language.Schema) {
-	if !w.plain(n.Schema) {
-		w.grammar(n)
-		return
+func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// holdsForm tells whether a node holds something that has a form of its own: a schema, or free text.
+func (w *writer) holdsForm(n language.Node) bool {
+	if known, ok := w.structured[n]; ok {
+		return known
 	}
-	start := len(w.out)
-	w.text(`{"type": "json_schema", "json_schema": `)
-	from := len(w.out)
-	w.out = jsonschema.Append(w.out, n.Schema)
-	var short []string
-	for _, text := range n.Excludes {
-		var space [64]byte
-		quoted := toolschema.AppendQuote(space[:0], text)
-		if bytes.Contains(w.out[from:], quoted[1:len(quoted)-1]) {
-			w.out = w.out[:start]
-			w.grammar(n)
-			return
+	w.structured[n] = false // until it is known: rules may refer to themselves
+	found := false
+	switch n := n.(type) {
+	case *language.Schema, *language.Free:
+		found = true
+	case *language.Regular:
+		found = n.Without != nil
+	default:
+		language.Children(n, func(inner language.Node) { found = found || w.holdsForm(inner) })
+	}
+	w.structured[n] = found
+	return found
+}
+
+func (w *writer) node(n language.Node) string { return sequence(w.elements(n)) }
+
+// elements writes a node as elements that follow each other. Neighbours that have no form of their own are one grammar.
+func (w *writer) elements(n language.Node) (out []string) {
+	var run []language.Node
+	flush := func() {
+		if len(run) > 0 {
+			if text := plain(language.Join(run...)); text != "" {
+				out = append(out, text)
+			}
+			run = nil
+		}
+	}
+	var add func(n language.Node)
+	add = func(n language.Node) {
+		switch n := n.(type) {
+		case *language.Literal:
+			if start, end, ok := w.cut(n.Text); ok {
+				add(language.Text(n.Text[:start]))
+				flush()
+				out = append(out, constant(n.Text[start:end]))
+				add(language.Text(n.Text[end:]))
+				return
+			}
+			run = append(run, n)
+		case *language.Sequence:
+			for _, item := range n.Items {
+				add(item)
+			}
+		case *language.Mark:
+			if n.Name != "" {
+				w.names = append(w.names, n.Name)
+				defer func() { w.names = w.names[:len(w.names)-1] }()
+			}
+			add(n.Inner)
+		case *language.Rule:
+			if w.busy[n] || !w.holdsForm(n) && (w.used[n] > 1 || !w.holdsName(n)) {
+				run = append(run, n)
+				return
+			}
+			w.busy[n] = true
+			defer delete(w.busy, n)
+			add(n.Body)
+		default:
+			if !w.holdsForm(n) && !w.holdsName(n) {
+				run = append(run, n)
+				return
+			}
+			flush()
+			out = append(out, w.formed(n)...)
+		}
+	}
+	add(n)
+	flush()
+	return out
+}
+
+// plain writes a node that has no form of its own, as "" if it is the empty text.
+func plain(n language.Node) string {
+	if literal, ok := n.(*language.Literal); ok {
+		if literal.Text == "" {
+			return ""
+		}
+		return constant(literal.Text)
+	}
+	return grammar(n)
+}
+
+// formed writes a node that has a form of its own, or holds what has.
+func (w *writer) formed(n language.Node) []string {
+	switch n := n.(type) {
+	case *language.Choice:
+		options := make([][]string, len(n.Options))
+		for i, option := range n.Options {
+			options[i] = w.elements(option)
+		}
+		return choice(options)
+	case *language.Repeat:
+		if n.Max < 0 {
+			w.loops++
+		}
+		return []string{repeated(w.node(n.Inner), n.Min, n.Max)}
+	case *language.Free:
+		return []string{w.free(n)}
+	}
+	return []string{w.form(n)}
+}
+
+func repeated(inner string, least, most int) string {
+	switch {
+	case least == 0 && most == 1:
+		return `{"type": "optional", "content": ` + inner + "}"
+	case least == 0 && most < 0:
+		return `{"type": "star", "content": ` + inner + "}"
+	case least == 1 && most < 0:
+		return `{"type": "plus", "content": ` + inner + "}"
+	}
+	return `{"type": "repeat", "min": ` + strconv.Itoa(least) + `, "max": ` + strconv.Itoa(most) + `, "content": ` + inner + "}"
+}
+
+// sequence is elements one after the other.
+func sequence(elements []string) string {
+	switch len(elements) {
+	case 0:
+		return constant("")
+	case 1:
+		return elements[0]
+	}
+	return `{"type": "sequence", "elements": [` + strings.Join(elements, ", ") + "]}"
+}
+
+// choice is one of several options. What all of them begin and end with stands outside, and those that differ only in
+// their first element share the others.
+func choice(options [][]string) []string {
+	if len(options) == 1 {
+		return options[0]
+	}
+	begin := 0
+	for ; all(options, func(o []string) bool { return begin < len(o) && o[begin] == options[0][begin] }); begin++ {
+	}
+	end := 0
+	for ; all(options, func(o []string) bool {
+		return begin+end < len(o) && begin+end < len(options[0]) && o[len(o)-1-end] == options[0][len(options[0])-1-end]
+	}); end++ {
+	}
+	var written []string
+	groups, order := map[string][]string{}, []string{}
+	for _, o := range options {
+		o = o[begin : len(o)-end]
+		if len(o) < 2 {
+			written = append(written, sequence(o))
+			continue
+		}
+		rest := strings.Join(o[1:], ", ")
+		if groups[rest] == nil {
+			order = append(order, rest)
+		}
+		groups[rest] = append(groups[rest], o[0])
+	}
+	for _, rest := range order {
+		written = append(written, sequence([]string{either(groups[rest]), rest}))
+	}
+	out := append([]string(nil), options[0][:begin]...)
+	out = append(out, either(written))
+	return append(out, options[0][len(options[0])-end:]...)
+}
+
+func all(options [][]string, test func([]string) bool) bool {
+	for _, o := range options {
+		if !test(o) {
+			return false
+		}
+	}
+	return true
+}
+
+func either(options []string) string {
+	if len(options) == 1 {
+		return options[0]
+	}
+	return `{"type": "or", "elements": [` + strings.Join(options, ", ") + "]}"
+}
+
+// form writes a node that has a form of its own.
+func (w *writer) form(n language.Node) string {
+	switch n := n.(type) {
+	case *language.Schema:
+		schema := jsonschema.Write(n.Schema)
+		if !w.understood(n.Schema) || slices.ContainsFunc(n.Excludes, func(text string) bool {
+			return strings.Contains(schema, toolschema.Quote(text)[1:len(toolschema.Quote(text))-1])
+		}) {
+			return grammar(n)
 		}
 		// Every character of what a string may not hold is a state of its own in the engine, tried against its whole
 		// vocabulary: a closing tag makes a schema take fifty times as long.
-		if len(text) <= 2 {
-			short = append(short, text)
+		excludes := slices.DeleteFunc(slices.Clone(n.Excludes), func(text string) bool { return len(text) > 2 })
+		if len(excludes) < len(n.Excludes) {
+			w.widened = append(w.widened, "a string in a JSON value that holds what ends the value is let through")
 		}
+		return `{"type": "json_schema", "json_schema": ` + schema + texts("excludes", excludes) + "}"
+	case *language.Regular:
+		if n.Looser {
+			w.widened = append(w.widened, "text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
+		}
+		return `{"type": "any_text"` + texts("excludes", n.Without) + "}"
 	}
-	if len(short) < len(n.Excludes) {
-		w.widen("a string in a JSON value that holds what ends the value is let through")
-	}
-	w.texts("excludes", short)
-	w.text("}")
+	return grammar(n)
 }
 
-// plain tells whether xgrammar reads a schema as it is meant. With lengths, patterns and formats it lets no escapes into
+// understood tells whether xgrammar reads a schema as it is meant. With lengths, patterns and formats it lets no escapes into
 // strings, and some arrays it refuses; such a schema is written as a grammar.
-func (w *writer) plain(root *toolschema.Node) bool {
+func (w *writer) understood(root *toolschema.Node) bool {
 	seen := map[*toolschema.Node]bool{}
 	var visit func(n *toolschema.Node) bool
 	visit = func(n *toolschema.Node) bool {
@@ -186,167 +343,65 @@ func (w *writer) plain(root *toolschema.Node) bool {
 	return visit(root)
 }
 
-// sequence writes nodes one after the other. Neighbours that have no form of their own become one grammar.
-func (w *writer) sequence(nodes []language.Node) {
-	parts := 0
-	formless := false // the node before has no form
-	for _, n := range nodes {
-		if form := w.holdsForm(n); form || !formless {
-			parts++
-			formless = !form
-		}
-	}
-	if parts != 1 {
-		w.text(`{"type": "sequence", "elements": [`)
-	}
-	for from := 0; from < len(nodes); {
-		if from > 0 {
-			w.text(", ")
-		}
-		to := from
-		for to < len(nodes) && !w.holdsForm(nodes[to]) {
-			to++
-		}
-		if to > from {
-			w.node(language.Join(nodes[from:to]...))
-			from = to
-			continue
-		}
-		w.node(nodes[from])
-		from++
-	}
-	if parts != 1 {
-		w.text("]}")
-	}
-}
-
-func (w *writer) choice(nodes []language.Node) {
-	if len(nodes) == 1 {
-		w.node(nodes[0])
-		return
-	}
-	w.text(`{"type": "or", "elements": [`)
-	for i, n := range nodes {
-		if i > 0 {
-			w.text(", ")
-		}
-		w.node(n)
-	}
-	w.text("]}")
-}
-
-func (w *writer) anyText(excludes []string) {
-	w.text(`{"type": "any_text"`)
-	w.texts("excludes", excludes)
-	w.text("}")
-}
-
-func (w *writer) free(n *language.Free) {
+func (w *writer) free(n *language.Free) string {
 	if n.First != nil {
-		w.widen("text at the beginning that looks like calls is let through")
+		w.widened = append(w.widened, "text at the beginning that looks like calls is let through")
 	}
 	if len(n.Tags) == 0 {
-		w.anyText(n.Excludes)
-		return
+		return `{"type": "any_text"` + texts("excludes", n.Excludes) + "}"
 	}
-	if slices.ContainsFunc(n.Tags, func(tag language.Tag) bool { return w.unlimited(tag.Rest) }) {
-		w.spelled(n)
-		return
-	}
-	triggers := make([]string, len(n.Tags))
+	loops := w.loops
+	options := make([][]string, len(n.Tags))
+	var triggers []string
 	for i, tag := range n.Tags {
-		triggers[i] = tag.Begin
+		options[i] = w.elements(tag.Rest)
+		triggers = append(triggers, tag.Begin)
 	}
-	w.text(`{"type": "triggered_tags"`)
-	w.texts("triggers", triggers)
-	w.text(`, "tags": [`)
+	if w.loops > loops { // what goes on without limit must have an end of its own to be a tag
+		return spelled(n, options)
+	}
+	var tags []string
 	for i, tag := range n.Tags {
-		if i > 0 {
-			w.text(", ")
-		}
-		w.text(`{"type": "tag", "begin": `)
-		w.quoted(tag.Begin)
-		w.text(`, "content": `)
-		w.node(tag.Rest)
-		w.text(`, "end": ""}`)
+		tags = append(tags, `{"type": "tag", "begin": `+toolschema.Quote(tag.Begin)+`, "content": `+sequence(options[i])+`, "end": ""}`)
 	}
-	w.text(`], "at_least_one": false, "stop_after_first": `)
-	w.out = strconv.AppendBool(w.out, n.Once)
-	w.texts("excludes", n.Excludes)
-	w.text("}")
-}
-
-// unlimited tells whether repetitions of forms are written for a node: what they are in must have an end of its own to be
-// a tag.
-func (w *writer) unlimited(n language.Node) bool {
-	seen := map[*language.Rule]bool{}
-	var visit func(n language.Node) bool
-	visit = func(n language.Node) (found bool) {
-		if !w.holdsForm(n) {
-			return false
-		}
-		switch n := n.(type) {
-		case *language.Repeat:
-			return n.Max < 0 || visit(n.Inner)
-		case *language.Schema:
-			return false
-		case *language.Rule:
-			if seen[n] {
-				return false
-			}
-			seen[n], w.busy[n] = true, true
-			defer delete(w.busy, n)
-		}
-		language.Children(n, func(inner language.Node) { found = found || visit(inner) })
-		return found
-	}
-	return visit(n)
-}
-
-// spelled writes free text with tags as text, and tags with text behind them.
-func (w *writer) spelled(n *language.Free) {
-	excludes := slices.Clone(n.Excludes)
-	var tags []language.Node
-	for _, tag := range n.Tags {
-		excludes = append(excludes, tag.Begin)
-		tags = append(tags, language.Join(language.Text(tag.Begin), tag.Rest))
-	}
-	tag := language.Any(tags...)
-	w.text(`{"type": "sequence", "elements": [`)
-	w.anyText(excludes)
+	once := "false"
 	if n.Once {
-		w.text(`, {"type": "optional", "content": `)
-		w.node(tag)
-		w.text("}]}")
-		return
+		once = "true"
 	}
-	w.text(`, {"type": "star", "content": {"type": "sequence", "elements": [`)
-	w.node(tag)
-	w.text(", ")
-	w.anyText(excludes)
-	w.text("]}}]}")
+	return `{"type": "triggered_tags"` + texts("triggers", triggers) + `, "tags": [` + strings.Join(tags, ", ") + `], "at_least_one": false, "stop_after_first": ` + once + texts("excludes", n.Excludes) + "}"
 }
 
-// texts writes a member that is a list of texts, if there are any.
-func (w *writer) texts(name string, list []string) {
+// spelled writes free text with tags, of which the rests are written, as text, and tags with text behind them.
+func spelled(n *language.Free, rests [][]string) string {
+	excludes := slices.Clone(n.Excludes)
+	options := make([][]string, len(rests))
+	for i, tag := range n.Tags {
+		excludes = append(excludes, tag.Begin)
+		options[i] = append([]string{constant(tag.Begin)}, rests[i]...)
+	}
+	text := `{"type": "any_text"` + texts("excludes", excludes) + "}"
+	tag := choice(options)
+	if n.Once {
+		return sequence([]string{text, repeated(sequence(tag), 0, 1)})
+	}
+	return sequence([]string{text, repeated(sequence(append(tag, text)), 0, -1)})
+}
+
+func texts(name string, list []string) string {
 	if len(list) == 0 {
-		return
+		return ""
 	}
-	w.text(`, "`)
-	w.text(name)
-	w.text(`": [`)
+	quoted := make([]string, len(list))
 	for i, text := range list {
-		if i > 0 {
-			w.text(", ")
-		}
-		w.quoted(text)
+		quoted[i] = toolschema.Quote(text)
 	}
-	w.text("]")
+	return `, "` + name + `": [` + strings.Join(quoted, ", ") + "]"
 }
 
-func (w *writer) grammar(n language.Node) {
-	w.text(`{"type": "grammar", "grammar": `)
-	w.grammars = w.ebnf.Append(w.grammars[:0], n)
-	w.out, _ = jsontext.AppendQuote(w.out, w.grammars) // what a node says is valid UTF-8
-	w.text("}")
+func constant(text string) string {
+	return `{"type": "const_string", "value": ` + toolschema.Quote(text) + "}"
+}
+
+func grammar(n language.Node) string {
+	return `{"type": "grammar", "grammar": ` + toolschema.Quote(dialect.EBNF(n).Text) + "}"
 }

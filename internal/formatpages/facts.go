@@ -44,6 +44,9 @@ func Facts(f *parlance.FormatInfo) (facts []Fact) {
 	if f.TurnBegin != "" || f.TurnEnd != "" {
 		add("a turn in a prompt", "begins after `%s`, ends with `%s`", strconv.Quote(f.TurnBegin), strconv.Quote(f.TurnEnd))
 	}
+	if f.TurnResume != "" {
+		add("results inside a turn", "end with `%s`", strconv.Quote(f.TurnResume))
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.Thinking)) {
 		add("thinking, "+name, "%s", thinking(f.Thinking[name]))
 	}
