@@ -20,6 +20,7 @@ import (
 
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/place"
 	"github.com/parlance-llm/parlance/server/requestid"
 )
 
@@ -197,13 +198,12 @@ func (s *Server) converses(pattern string, handler http.Handler, shape apierror.
 	}))
 }
 
-// generates is serves for a route that asks the engine for text: how many are served at once has a limit.
+// generates is serves for a route that asks the engine for text: how many are answered at once has a limit.
 func (s *Server) generates(pattern string, handler http.Handler, shape apierror.Shape) {
 	s.serves(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.streams != nil {
 			select {
 			case s.streams <- struct{}{}:
-				defer func() { <-s.streams }()
 			default:
 				err := apierror.New(apierror.Overloaded, "", "The server answers as many requests as it may (%d)", cap(s.streams))
 				err.RetryAfter = time.Second
@@ -211,7 +211,14 @@ func (s *Server) generates(pattern string, handler http.Handler, shape apierror.
 				return
 			}
 		}
-		defer s.metrics.Running()()
+		over := s.metrics.Running()
+		ctx, done := place.With(r.Context(), func() {
+			if over(); s.streams != nil {
+				<-s.streams
+			}
+		})
+		defer done()
+		r = r.WithContext(ctx)
 		handler.ServeHTTP(w, r)
 	}), shape)
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/place"
 	"github.com/parlance-llm/parlance/server/store"
 )
 
 // produce reads an answer to its end. The object is finished, stored if the request wants it, and only then is its end
 // told: what a client has been told of is kept. An engine that fails makes it a failed response, which is told and stored
-// likewise (W24). idle is called where nothing has come for a while. The error is of telling.
+// likewise (W24). The error is of a whole answer, which has not been told of.
 func (h *Handler) produce(ctx context.Context, a *assembler, generation *generate.Generation, next func() (generate.Step, error)) error {
 	for {
 		step, err := next()
@@ -44,15 +45,18 @@ func (h *Handler) produce(ctx context.Context, a *assembler, generation *generat
 // broken says that a response was not made to its end: it was cancelled, the client of its stream has left, or it failed.
 func (o *object) broken(ctx context.Context, err error) {
 	var ours *apierror.Error
-	if ctx.Err() != nil && !errors.As(context.Cause(ctx), &ours) {
+	if errors.Is(err, errGone) || ctx.Err() != nil && !errors.As(context.Cause(ctx), &ours) {
 		o.Status = cancelled
 		return
 	}
 	o.fail(err)
 }
 
-// errCancelled ends a run that a client has cancelled.
-var errCancelled = errors.New("the response was cancelled")
+// errCancelled ends a run that a client has cancelled, errGone a stream whose client has left or does not read.
+var (
+	errCancelled = errors.New("the response was cancelled")
+	errGone      = errors.New("the client has gone")
+)
 
 // end stores a response that is over and tells its end.
 func (h *Handler) end(ctx context.Context, a *assembler) error {
@@ -200,7 +204,9 @@ func (h *Handler) start(ctx context.Context, r *Request) (*run, error) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	one := &run{id: a.object.ID, cancel: cancel, snap: encode(a.object), changed: make(chan struct{})}
 	h.runs.add(one)
+	release := place.Keep(ctx) // until the run is over, not the request
 	h.runs.group.Go(func() {
+		defer release()
 		defer cancel(nil)
 		h.work(ctx, one, a)
 	})
