@@ -101,6 +101,7 @@ func (r *Renderer) render(m *parlance.Message, o Options, outline bool) (text st
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	var first *Error
+	w.callsFirst = r.halves[len(r.halves)-1].callsFirst
 	for _, items := range w.orders(m) {
 		text, err := w.run(r, items, o)
 		if err == nil && w.verify {
@@ -188,6 +189,9 @@ func (w *writer) orders(m *parlance.Message) [][]item {
 		return [][]item{items}
 	}
 	callsFirst := slices.Concat(items[:calls-1], items[calls:], items[calls-1:calls])
+	if w.callsFirst {
+		return [][]item{callsFirst, items}
+	}
 	return [][]item{items, callsFirst}
 }
 

@@ -19,7 +19,7 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 		return false
 	}
 	open := &w.members[w.member]
-	s := w.schema.Property(open.key)
+	s := w.valueSchema()
 	text, isString := w.valueText(), open.raw[0] == '"'
 	silent, xml := schema.SilentString, false
 	if codec, ok := e.Shape.(*grammar.Codec); ok {
@@ -34,7 +34,12 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	if e.Shape == nil && !isString && w.lookup("type") != nil {
 		return false // where types are written, what is no string is written as JSON
 	}
-	if !isString {
+	if (len(open.raw) == 2 && !isString) && w.r.written.Items != "" && sameRead("", open.raw, s, silent) {
+		text = ""
+	} else if !isString {
+		if printed := pythonValue(open.raw, &w.r.written); printed != "" && !w.holdsMarker(printed) && sameRead(printed, open.raw, s, silent) {
+			text = printed
+		}
 		text = h.escapeMarkers(w, text)
 	}
 	if !sameRead(text, open.raw, s, silent) {
@@ -44,7 +49,7 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 		return w.fail(ReasonLone, string(open.raw), "expected no object as the only argument")
 	}
 	if xml {
-		text = entities.Replace(text)
+		text = textEntities.Replace(text)
 	} else if isString && h.endsIn(w, text) {
 		return w.fail(ReasonCloser, text, "expected text without the markers that end a value")
 	}
@@ -54,6 +59,14 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	w.valued = true
 	w.consumed++
 	return true
+}
+
+// valueSchema is the schema of the open parameter's value.
+func (w *writer) valueSchema() *schema.Schema {
+	if w.listed {
+		return w.schema.Item(w.member)
+	}
+	return w.schema.Property(w.members[w.member].key)
 }
 
 // valueText is the text of the open parameter's value: of a string what it says.
