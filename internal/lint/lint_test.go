@@ -40,14 +40,14 @@ func TestFindings(t *testing.T) {
 			`x.yaml:6:11: the marker "<f>" is never read: whatever can stand there is read otherwise`,
 		}},
 		{"an inherited rule that is not reached any more", "format: x\nextends: qwen3_coder\ntool: [x]\ngrammar: |\n  output = { @content | call } .\n", []string{
-			"formats/qwen3_coder.yaml:17:3: the rule thought is not reached: nothing that the output may hold refers to it",
-			"formats/qwen3_coder.yaml:18:3: the rule block is not reached: nothing that the output may hold refers to it",
+			"formats/qwen3_coder.yaml:18:3: the rule thought is not reached: nothing that the output may hold refers to it",
+			"formats/qwen3_coder.yaml:19:3: the rule block is not reached: nothing that the output may hold refers to it",
 		}},
 		{"a marker that begins another", head + "  output = { @content | call | frame } .\n  frame = \"<call\" @content \"</f>\" .\n  call = \"<call>\" @name ~ @arguments:json \"</c>\" .\n", []string{
 			`x.yaml:6:11: the marker "<call" is the beginning of "<call>": where both may stand it waits for up to 1 bytes more`,
 		}},
 		{"results of other turns", "format: x\nextends: hermes\ntool: [x]\nturn: {begin: \"<bot>\", end: \"<end>\"}\n", []string{
-			`formats/hermes.yaml:19:3: the rule results is inherited, and nothing in it ends the turn as that of x ends, with "<end>"`,
+			`formats/hermes.yaml:20:3: the rule results is inherited, and nothing in it ends the turn as that of x ends, with "<end>"`,
 		}},
 		{"results of the same turns", "format: x\nextends: hermes\ntool: [x]\nturn: {begin: \"<|im_start|>bot\\n\", end: \"<|im_end|>\"}\n", nil},
 		{"a marker of a shape is looked for in what was captured", head + "  output = { @content | call } .\n  call = \"<c>\" @tool:( \"fn.\"? @name ) ~ @arguments:json \"</c>\" .\n", nil},
