@@ -22,6 +22,8 @@ type Generator struct {
 	Renderer Renderer
 	// Constrainer holds the model to forced calls, strict tools and response formats.
 	Constrainer Constrainer
+	// Detector raises the alarms; nil is that of the built-in formats.
+	Detector *detect.Detector
 	// Options are the parser's: what the library leaves to its user.
 	Exact, Validated, KnownToolsOnly bool
 	// Observer hears what happens; nil is nobody.
@@ -86,6 +88,13 @@ type Observer interface {
 	Alarmed(r *Request, a detect.Alarm)
 	// Finished: a choice is over.
 	Finished(r *Request, f Finish, u Usage)
+}
+
+func (g *Generator) detector() *detect.Detector {
+	if g.Detector == nil {
+		return detect.For(parlance.Default())
+	}
+	return g.Detector
 }
 
 // check tells what is wrong with a request that the interfaces share: whether the server was started with what its tool
