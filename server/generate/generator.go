@@ -223,7 +223,7 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 		ID: r.ID, Model: r.Model.Upstream, Prompt: prompt, Conversation: conversation, Sampling: r.Sampling, MaxTokens: r.MaxTokens,
 		StopTokens: r.StopTokens, IncludeStop: r.IncludeStop, Logprobs: r.Logprobs, TopLogprobs: r.TopLogprobs,
 		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget, Extra: r.EngineParameter,
-		SpacesBetweenSpecialTokens: r.SpacesBetween,
+		SpacesBetweenSpecialTokens: r.SpacesBetween, ContinuousUsage: r.CountSteps,
 	}
 	if e.TopLogprobs < 0 { // all there are
 		e.TopLogprobs = can.MaxTopLogprobs
@@ -231,7 +231,7 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 	if (can.StopStrings == 0 || len(r.Stop) <= can.StopStrings) && (can.IncludeStop || !r.IncludeStop) {
 		e.Stop = r.Stop
 	} else { // they are looked for here
-		e.IncludeStop = false
+		e.IncludeStop, e.ContinuousUsage = false, true // the engine's last count may not come
 	}
 	if r.Model.Parser == nil {
 		e.SkipSpecialTokens = r.SkipSpecial == nil || *r.SkipSpecial
