@@ -148,7 +148,7 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 // responsesSettings are the Responses interface's.
 func (s *Server) responsesSettings() responses.Settings {
 	c := s.config
-	return responses.Settings{Defaults: s.defaults(), Limits: s.limits(), BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout}
+	return responses.Settings{Defaults: s.defaults(), Limits: s.limits(), ContextLength: c.MaxModelLen, BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout}
 }
 
 // messagesSettings are the Messages interface's.

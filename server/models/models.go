@@ -113,6 +113,21 @@ func (r *Registry) model(ctx context.Context, name, upstream string) (generate.M
 	return m, nil
 }
 
+// ContextLength is the length of a model's context in tokens, by the name under which it is served; 0 where the engine
+// does not tell.
+func (r *Registry) ContextLength(ctx context.Context, name string) int {
+	entries, err := r.List(ctx)
+	if err != nil {
+		return 0
+	}
+	for _, entry := range entries {
+		if entry.Name == name {
+			return entry.MaxTokens
+		}
+	}
+	return 0
+}
+
 // Entry is a model as it is listed.
 type Entry struct {
 	engine.Model

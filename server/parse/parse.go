@@ -52,7 +52,7 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*question, error) {
 	q.request.Exact = value(o.Choice("white_space", "trim", "exact")) == "exact"
 	q.request.Validated = value(o.Choice("calls", "eager", "validated")) == "validated"
 	q.request.KnownToolsOnly = value(o.Choice("unknown_tools", "pass", "fail")) == "fail"
-	if value(o.Choice("finish_reason", "stop", "length", "tool_calls", "abort", "repetition")) != "" {
+	if value(o.Choice("finish_reason", "stop", "length", "tool_calls", "abort", "repetition", "content_filter")) != "" {
 		q.finish = finishOf(value(o.String("finish_reason")))
 	}
 	kwargs, err := generate.Kwargs(o.Raw("chat_template_kwargs"))
