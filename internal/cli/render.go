@@ -43,7 +43,7 @@ the opening of a thought, is not written again.`,
 		RunE: func(command *cobra.Command, arguments []string) error { return f.run(command, arguments) },
 	}
 	f.add(command)
-	command.Flags().StringVar(&f.results, "results", "", "the `NAME` of the variant in which tool results are written, where the definition has several")
+	command.Flags().StringVar(&f.results, "results", "", "the `NAME` of the variant in which tool results are written, where the definition has several; results is the one without a name")
 	f.addEnvironment(command)
 	return command
 }
