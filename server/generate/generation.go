@@ -264,7 +264,7 @@ func (g *Generation) newSorter() *sorter {
 	if parser := g.request.Model.Parser; parser != nil {
 		start = parser.PromptState(g.reading)
 	}
-	s.watch, s.alarmed = detect.NewWatch(g.request.Model.Parser, start), g.alarm
+	s.watch, s.alarmed = g.generator.detector().NewWatch(g.request.Model.Parser, start), g.alarm
 	return s
 }
 

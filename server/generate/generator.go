@@ -21,6 +21,8 @@ type Generator struct {
 	Renderer Renderer
 	// Constrainer holds the model to forced calls, strict tools and response formats.
 	Constrainer Constrainer
+	// Detector raises the alarms; nil is that of the built-in formats.
+	Detector *detect.Detector
 	// Options are the parser's: what the library leaves to its user.
 	Exact, Validated, KnownToolsOnly bool
 	// Observer hears what happens; nil is nobody.
@@ -87,6 +89,13 @@ type Observer interface {
 	Finished(r *Request, f Finish, u Usage)
 	// Failed: so many choices did not come to their end: something went wrong, or the client left (apierror.Gone).
 	Failed(r *Request, choices int, why *apierror.Error)
+}
+
+func (g *Generator) detector() *detect.Detector {
+	if g.Detector == nil {
+		return detect.For(parlance.Default())
+	}
+	return g.Detector
 }
 
 // check tells what is wrong with a request that the interfaces share: whether the server was started with what its tool
