@@ -21,7 +21,7 @@ type Options struct {
 	// through a conversation.
 	EarlierCalls int
 	// Results is the name of a variant of the rules for tool results, where the definition has several because chat templates
-	// differ. "" is the variant of the parser's name, if there is one, else the rule without a name.
+	// differ. "" is the variant of a parser's name, if there is one, else the rule without a name, which "results" is always.
 	Results string
 }
 

@@ -118,6 +118,9 @@ func (r *Renderer) resultsRule(o Options) (*grammar.Definition, *grammar.Rule, e
 		return fail(ReasonResults, "the definition "+d.Format+" does not say how tool results are written: "+d.Results.Unknown)
 	case o.Results != "":
 		rule := d.Results.Variant(o.Results)
+		if o.Results == grammar.ResultsRule {
+			rule = d.Results.Variant("")
+		}
 		if rule == nil {
 			variants := "none"
 			if list := d.Results.Variants(); len(list) > 0 {
