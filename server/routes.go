@@ -80,7 +80,7 @@ func (s *Server) routeMessages() *messages.Handler {
 
 // routeParse sorts text that comes from elsewhere.
 func (s *Server) routeParse() {
-	handler := &parse.Handler{Models: s.models, BodyLimit: s.config.MaxBodySize}
+	handler := &parse.Handler{Models: s.models, Formats: s.config.Registry(), BodyLimit: s.config.MaxBodySize}
 	s.serves("POST /v1/parse", handler, apierror.ShapeOpenAI)
 	s.converses("POST /v1/parse/stream", http.HandlerFunc(handler.Stream), apierror.ShapeOpenAI)
 }

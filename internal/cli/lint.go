@@ -33,7 +33,7 @@ text waits for, how much of it, and what must follow a marker for it to count; a
 results are written. The exit status is 1 if something is wrong.`,
 		Example: `  parlance lint my_format.yaml
   parlance lint hermes`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, many),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt
 		},

@@ -39,7 +39,7 @@ the opening of a thought, is not written again.`,
   parlance parse --tool-call-parser hermes --json answer.txt | parlance render --tool-call-parser kimi_k2
   parlance render --tool-call-parser qwen3_coder --reasoning-parser qwen3 --tools tools.json conversation.json
   parlance render --tool-call-parser xlam --results llama conversation.json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 		RunE: func(command *cobra.Command, arguments []string) error { return f.run(command, arguments) },
 	}
 	f.add(command)

@@ -20,7 +20,9 @@ import (
 
 // Handler serves both routes.
 type Handler struct {
-	Models    *models.Registry
+	Models *models.Registry
+	// Formats are those that a request may name.
+	Formats   *parlance.Registry
 	BodyLimit int64
 }
 
@@ -90,7 +92,7 @@ func finishOf(reason string) parlance.FinishReason {
 // parser is the one that is named, else the model's.
 func (h *Handler) parser(ctx context.Context, tool, reasoning, model string) (*parlance.Parser, error) {
 	if tool != "" || reasoning != "" {
-		parser, err := parlance.Lookup(tool, reasoning)
+		parser, err := h.Formats.Lookup(tool, reasoning)
 		if err != nil {
 			return nil, apierror.Invalidf("", "%v", err)
 		}
