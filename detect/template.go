@@ -20,7 +20,7 @@ func Template(source string) Result { return standard().Template(source) }
 // Template is as the function of the package.
 func (d *Detector) Template(source string) Result {
 	x := inspect(source)
-	var r Result
+	r := Result{Shows: x.shows()}
 	for _, f := range d.families {
 		if g, ok := x.tools(f); ok && len(f.ToolNames) > 0 {
 			r.Tools = append(r.Tools, g)
@@ -115,6 +115,17 @@ func rarityOf(families []*family) map[string]float64 {
 	return out
 }
 
+// shows tells whether the template shows the tools.
+func (x *inspection) shows() Shown {
+	switch {
+	case x.prompt == "":
+		return ""
+	case strings.Contains(x.prompt, probeName):
+		return ToolsAreShown
+	}
+	return ToolsAreHidden
+}
+
 // weigh is the share of markers that the source has, rare ones counting more, and the evidence of those that it has.
 func (x *inspection) weigh(f *family, markers []string) (share float64, evidence []Evidence) {
 	all := 0.0
@@ -187,11 +198,18 @@ func (x *inspection) tools(f *family) (Guess, bool) {
 	if rendered == 0 && (opened == 0 || x.calls != "" && strings.Contains(x.calls, probeCity)) && weight < 1 {
 		return g, false
 	}
-	g.Evidence = append(append(g.Evidence, hints...), evidence...)
+	g.Evidence = append(append(g.Evidence, hints...), apart(evidence, hints)...)
 	g.Score = (rendered + min(max(weight, 0), 1) + share) / 3
 	g.rank = []float64{rendered, -unexplained, min(weight, 1), x.turn(f), max(weight, 0), part, share}
 	g.unsure = !known || rendered == 0 && weight < 1
 	return g, true
+}
+
+// apart is the evidence whose text is not among what is told already.
+func apart(evidence, told []Evidence) []Evidence {
+	return slices.DeleteFunc(evidence, func(e Evidence) bool {
+		return slices.ContainsFunc(told, func(other Evidence) bool { return other.Text == e.Text })
+	})
 }
 
 // isSwitch tells whether a text is the name of an argument that switches the format's thinking.
@@ -283,7 +301,7 @@ func (x *inspection) reasoning(f *family, name, best string, sure bool) (Guess, 
 	}
 	switches := x.switches(f, name, &g)
 	weight, part, hints := x.hints(f)
-	g.Evidence = append(append(g.Evidence, hints...), evidence...)
+	g.Evidence = append(append(g.Evidence, hints...), apart(evidence, hints)...)
 	if rendered == 0 && own == 0 && share < leastShare {
 		return g, false
 	}
