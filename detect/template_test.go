@@ -106,6 +106,9 @@ func TestOwnTemplates(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := Template(string(data))
+		if file == "deepseek_v31" && (len(r.Reasoning) == 0 || r.Reasoning[0].Name != "deepseek_v3" || !r.Reasoning[0].Sure) {
+			t.Errorf("%s: thinking is off by default: %+v", file, r.Reasoning)
+		}
 		if len(r.Tools) == 0 || r.Tools[0].Format != want && !slices.Contains(r.Tools[0].Like, want) {
 			t.Errorf("%s: %v, want %s", file, r.Tools, want)
 		}
