@@ -231,7 +231,7 @@ func (m *Machine) endText(n *program.Node) {
 	default:
 		outer := m.outer
 		m.both(0, 0, func(text []byte, kind memory) { m.text(outer.Tray, text, kind) })
-		m.open = false
+		m.open, m.swallows = false, false
 		m.enter(outer)
 	}
 }

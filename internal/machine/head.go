@@ -72,6 +72,13 @@ func (m *Machine) headSymbol(n *program.Node, s match.Symbol, at, end int) bool 
 		m.again(rest)
 		return false
 	case place == match.Dead:
+		if path := n.Table.Path(before); n.Blank && before != 0 && path[0] < match.FirstToken && isBlank(byte(path[0])) {
+			// A blank that could have begun a marker began none: it is passed over like any other.
+			m.shorten(at, m.width(path[1:]))
+			m.place = 0
+			m.again(path[1:])
+			return false
+		}
 		if n.Words != nil && m.asWord(n, before) {
 			return false
 		}
