@@ -18,8 +18,10 @@ type FormatInfo struct {
 	// ToolNames and ReasoningNames are the parser names that lead here.
 	ToolNames      []string `json:"tool_names"`
 	ReasoningNames []string `json:"reasoning_names"`
-	// Models are known checkpoints, as glob patterns.
-	Models []string `json:"models"`
+	// Models are known checkpoints, as glob patterns; one that begins with "!" takes back what those before it match.
+	// ReasoningModels are those of a reasoning-parser name, where they are others.
+	Models          []string            `json:"models"`
+	ReasoningModels map[string][]string `json:"reasoning_models,omitzero"`
 	// Grammar is what the definition itself writes of the grammar; a dialect has the other rules from Extends.
 	Grammar string `json:"grammar"`
 	// WholeGrammar is all of the grammar, with that of Extends worked in and without comments.
@@ -41,6 +43,8 @@ type FormatInfo struct {
 	// TurnBegin and TurnEnd are the markers of a model's turn in a prompt.
 	TurnBegin string `json:"turn_begin,omitzero"`
 	TurnEnd   string `json:"turn_end,omitzero"`
+	// TurnResume is the marker that ends tool results inside a turn, where the model goes on behind them.
+	TurnResume string `json:"turn_resume,omitzero"`
 	// Thinking is what switches thinking under each reasoning-parser name, where anything does.
 	Thinking map[string]ThinkingInfo `json:"thinking,omitzero"`
 	// SkipSpecialTokens and SpacesBetweenSpecialTokens are what a request to an engine must set; nil asks nothing.
@@ -59,6 +63,10 @@ type FormatInfo struct {
 	Alone bool `json:"alone,omitzero"`
 	// Slow is why the format may be slower than others, where it may.
 	Slow string `json:"slow,omitzero"`
+	// Results are the rules by which tool results are written behind a turn of the model, those of Extends worked in. Where
+	// there are none, NoResults tells why, if the definition does.
+	Results   string `json:"results,omitzero"`
+	NoResults string `json:"no_results,omitzero"`
 	// Cannot are the reasons for which the format cannot carry every message, in the words of package render.
 	Cannot []string `json:"cannot"`
 	// Notes are quirks worth telling.
@@ -126,12 +134,15 @@ func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
 		Name: d.Format, Title: d.Title, Extends: d.Extends, Respell: maps.Clone(source.Respelled()),
 		ToolNames: []string{}, ReasoningNames: []string{}, Models: some(d.Models),
 		Grammar: strings.TrimRight(source.Grammar(), "\n"), WholeGrammar: strings.TrimRight(grammar.Print(d.Rules), "\n"), Markers: markers(d), Tokens: some(d.Tokens), Needed: some(d.Needed),
-		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End,
+		TurnBegin: d.Turn.Begin, TurnEnd: d.Turn.End, TurnResume: d.Turn.Resume,
 		SkipSpecialTokens: d.Request.SkipSpecialTokens, SpacesBetweenSpecialTokens: d.Request.SpacesBetweenSpecialTokens,
 		ForcedCalls: d.Constrain.Forced, StructuralTag: d.Constrain.Tag, CallIDs: d.IDs, Alone: d.Alone, ResponseTemplate: d.From != "", Slow: d.Slow,
 		Cannot: some(d.Cannot),
 		Notes:  some(d.Notes),
 		Detect: DetectInfo{Template: some(d.Detect.Template), Vocabulary: some(d.Detect.Vocabulary), Not: some(d.Detect.Not)},
+	}
+	if d.Results != nil {
+		info.Results, info.NoResults = strings.TrimRight(grammar.Print(d.Results.Rules), "\n"), d.Results.Unknown
 	}
 	info.CallOpeners, info.CallsBare = openers(d, grammar.Call, grammar.Block, grammar.Message)
 	info.ThoughtOpeners, _ = openers(d, grammar.Thought)
@@ -147,6 +158,12 @@ func infoOf(l *grammar.Library, d *grammar.Definition) FormatInfo {
 			continue
 		}
 		info.ReasoningNames = append(info.ReasoningNames, reasoning.Name)
+		if reasoning.Models != nil {
+			if info.ReasoningModels == nil {
+				info.ReasoningModels = map[string][]string{}
+			}
+			info.ReasoningModels[reasoning.Name] = some(reasoning.Models)
+		}
 		thinking := reasoning.Thinking
 		if thinking == nil {
 			thinking = &d.Thinking

@@ -22,7 +22,8 @@ type Stream struct {
 	empty   bool // no content and no call has come
 	prefix  string
 	deltas  []Delta
-	part    []byte // the beginning of a character
+	one     [1]Delta // the delta of a piece that is nothing but text or arguments
+	part    []byte   // the beginning of a character
 	escapes *[2]escapes.Newlines
 	tray    program.Tray // the tray of the last text, where there are escapes
 	plain   bool         // text goes out as it comes: nothing here changes or keeps it
@@ -85,7 +86,7 @@ func (p *Parser) opensThought(r *Request, v variant) bool {
 }
 
 // Write reads a piece and answers what has become certain, in order. The deltas, and the bytes they point to, are valid
-// until the next call of a method; they may point into piece.
+// until the next call of a method, and are not to be changed; they may point into piece.
 func (s *Stream) Write(piece []byte) []Delta {
 	s.deltas, s.arena = s.deltas[:0], s.arena[:0]
 	if s.first {
@@ -104,7 +105,12 @@ func (s *Stream) Write(piece []byte) []Delta {
 			return s.plainDelta(tray, text)
 		}
 	}
-	s.take(s.m.Write(piece))
+	events := s.m.Write(piece)
+	if len(events) == 1 && events[0].Kind == machine.EventArguments && s.escapes == nil && len(s.deltas) == 0 {
+		s.one[0].Kind, s.one[0].Text, s.one[0].Call = Arguments, events[0].Data, events[0].Call
+		return s.one[:]
+	}
+	s.take(events)
 	return s.deltas
 }
 
@@ -119,8 +125,11 @@ func (s *Stream) plainDelta(tray program.Tray, text []byte) []Delta {
 	default:
 		s.empty = false
 	}
-	s.deltas = append(s.deltas, Delta{Kind: kind, Text: text})
-	return s.deltas
+	if len(s.deltas) > 0 { // the thought's opener, before all else
+		return append(s.deltas, Delta{Kind: kind, Text: text})
+	}
+	s.one[0].Kind, s.one[0].Text, s.one[0].Call = kind, text, 0
+	return s.one[:]
 }
 
 // WriteString is Write for a string.
@@ -222,7 +231,7 @@ func (s *Stream) take(events []machine.Event) {
 				s.empty = false
 			}
 		case machine.EventCall:
-			d.Kind, d.Name, d.ID = ToolCall, e.Name, e.ID
+			d.Kind, d.Name, d.ID = ToolCall, e.Begun.Name, e.Begun.ID
 			s.empty = false
 		case machine.EventArguments:
 			d.Kind = Arguments

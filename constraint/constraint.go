@@ -28,6 +28,7 @@ import (
 	"github.com/parlance-llm/parlance/constraint/toolschema"
 	"github.com/parlance-llm/parlance/constraint/turn"
 	"github.com/parlance-llm/parlance/internal/grammar"
+	"github.com/parlance-llm/parlance/internal/schema"
 )
 
 // Level is how strictly calls are held, --tool-strict-level. A level only raises what a request asks for.
@@ -249,13 +250,19 @@ func build(p *parlance.Parser, r *Request) (*Constraint, error) {
 	var choices []jsonschema.Choice
 	if plan.calls {
 		for i, t := range tools {
-			node, notes, err := t.arguments()
-			if err != nil {
-				return nil, &Error{Param: fmt.Sprintf("tools[%d].function.parameters", places[i]), Tool: t.Name, Err: err}
+			wrong := func(err error) error {
+				return &Error{Param: fmt.Sprintf("tools[%d].function.parameters", places[i]), Tool: t.Name, Err: err}
 			}
-			read, err := t.read()
+			node, notes, readArguments, err := t.arguments()
 			if err != nil {
-				return nil, &Error{Param: fmt.Sprintf("tools[%d].function.parameters", places[i]), Tool: t.Name, Err: err}
+				return nil, wrong(err)
+			}
+			read := func() (*schema.Schema, error) { // only formats that read values by the schema need it
+				read, err := readArguments()
+				if err != nil {
+					return nil, wrong(err)
+				}
+				return read, nil
 			}
 			pinned := plan.pinned(t)
 			if pinned {
@@ -287,6 +294,10 @@ func build(p *parlance.Parser, r *Request) (*Constraint, error) {
 		c.notes = append(c.notes, "the response template has no form that can be forced: calls are forced as plain JSON")
 	}
 	if err != nil {
+		var own *Error
+		if errors.As(err, &own) {
+			return nil, own
+		}
 		var wrong *turn.Error
 		if errors.As(err, &wrong) && wrong.Tool != "" {
 			i := slices.IndexFunc(tools, func(t *Tool) bool { return t.Name == wrong.Tool })

@@ -174,6 +174,39 @@ func TestW10References(t *testing.T) {
 	}
 }
 
+// Schemas that hold themselves, in every format, mode and dialect.
+func TestRecursiveSchemas(t *testing.T) {
+	tree := `{"type": "object", "properties": {"name": {"type": "string"}, "left": {"$ref": "#"}, "right": {"$ref": "#"}}, "required": ["name"]}`
+	list := `{"type": "object", "properties": {"head": {"$ref": "#/$defs/A"}}, "required": ["head"], "$defs": {
+		"A": {"type": "object", "properties": {"n": {"type": "integer"}, "next": {"$ref": "#/$defs/B"}}, "required": ["n"]},
+		"B": {"type": "object", "properties": {"items": {"type": "array", "items": {"$ref": "#/$defs/A"}}, "more": {"$ref": "#/$defs/A"}}, "required": ["items"]}}}`
+	data := fmt.Sprintf(`[{"type": "function", "function": {"name": "tree", "strict": true, "parameters": %s}}, {"type": "function", "function": {"name": "list", "strict": true, "parameters": %s}}]`, tree, list)
+	tools := parsed(t, data)
+	for _, name := range toolNames(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := parlance.Lookup(name, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			random := rand.New(rand.NewPCG(4, 2))
+			for _, mode := range []string{"required", "auto"} {
+				r := Request{Tools: tools, ToolChoice: parlance.ToolChoice{Mode: mode}}
+				agree(t, p, []byte(data), r, "", 25, random)
+				c, err := New(p, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range []Text{c.StructuralTag(), c.GBNF(), c.EBNF(), c.Lark()} {
+					if text.Text == "" {
+						t.Errorf("%s: a dialect is empty", mode)
+					}
+				}
+			}
+		})
+	}
+}
+
 // W12: a forced call is constrained in every format that there is, in the format's own syntax, and the constraint never
 // admits an output without a call.
 func TestW12EveryFormatIsForced(t *testing.T) {
@@ -358,6 +391,7 @@ func TestBadInput(t *testing.T) {
 		{"bounds that exclude each other", "hermes", one("f", `{"type": "object", "properties": {"a": {"type": "integer", "minimum": 5, "maximum": 4}}, "required": ["a"]}`), required, []string{"/properties/a", "bounds"}},
 		{"recursion without end", "hermes", one("f", `{"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}`), required, []string{"tool f", "without end"}},
 		{"recursion without end through two", "hermes", one("f", `{"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"], "$defs": {"A": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/B"}}, "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": ["a"]}}}`), required, []string{"tool f", "without end", "/$defs/"}},
+		{"what the reader of values cannot read", "qwen3_coder", one("f", `{"type": "object", "properties": {"a": {"type": "array", "prefixItems": 5}}}`), required, []string{"tools[0].function.parameters", "tool f", "/properties/a/prefixItems", "an array"}},
 		{"a reference that leads nowhere", "hermes", one("f", `{"type": "object", "properties": {"a": {"$ref": "#/$defs/T"}}}`), required, []string{"/properties/a/$ref", "#/$defs/T", "nowhere"}},
 		{"arguments that are no object", "hermes", one("f", `{"type": "string"}`), required, []string{"tool f", "object"}},
 		{"a type that is no name", "hermes", one("f", `{"type": "object", "properties": {"a": {"type": 5}}}`), required, []string{"/properties/a/type", "the number 5"}},

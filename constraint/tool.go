@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/parlance-llm/parlance/constraint/toolschema"
+	"github.com/parlance-llm/parlance/internal/jsontree"
 	"github.com/parlance-llm/parlance/internal/schema"
 )
 
@@ -44,14 +45,23 @@ func ParseTools(data []byte) ([]Tool, error) {
 	return out, nil
 }
 
-// arguments reads the schema of the arguments, which are always an object.
-func (t *Tool) arguments() (*toolschema.Node, []toolschema.Note, error) {
-	node, notes, err := toolschema.Read(t.Parameters)
-	if err != nil {
-		return nil, nil, err
+// arguments reads the schema of the arguments, which are always an object. read reads it as the parser does that reads
+// values by it.
+func (t *Tool) arguments() (node *toolschema.Node, notes []toolschema.Note, read func() (*schema.Schema, error), err error) {
+	silent := func() (*schema.Schema, error) { return nil, nil }
+	if kind := t.Parameters.Kind(); len(t.Parameters) == 0 || kind == 'n' {
+		return anyArguments, nil, silent, nil
 	}
+	tree, err := jsontree.Read(t.Parameters)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if node, notes, err = toolschema.ReadTree(tree); err != nil {
+		return nil, nil, nil, err
+	}
+	read = func() (*schema.Schema, error) { return schema.ParseTree(tree) }
 	if node.Free {
-		return anyArguments, notes, nil
+		return anyArguments, notes, read, nil
 	}
 	object := &toolschema.Node{Pointer: node.Pointer}
 	for _, a := range node.Alternatives {
@@ -61,15 +71,12 @@ func (t *Tool) arguments() (*toolschema.Node, []toolschema.Note, error) {
 	}
 	switch {
 	case len(object.Alternatives) == 0:
-		return nil, nil, &toolschema.Error{Pointer: node.Pointer, Message: "expected the schema of an object, since arguments are one, found one that allows none"}
+		return nil, nil, nil, &toolschema.Error{Pointer: node.Pointer, Message: "expected the schema of an object, since arguments are one, found one that allows none"}
 	case len(object.Alternatives) == len(node.Alternatives):
-		return node, notes, nil
+		return node, notes, read, nil
 	}
-	return object, notes, nil
+	return object, notes, read, nil
 }
-
-// read is the schema as the parser reads values by it.
-func (t *Tool) read() (*schema.Schema, error) { return schema.Parse(t.Parameters) }
 
 // chosen are the tools that may be called, with their places in the request.
 func (r *Request) chosen() (tools []*Tool, places []int, err error) {

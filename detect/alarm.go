@@ -44,16 +44,21 @@ const (
 	// answer before that; bytes.
 	mostKept  = 64 << 10
 	leastKept = 4 << 10
+	// keptAnyway is how much of an answer is kept whatever comes, so that it is not moved for every piece.
+	keptAnyway = 4 * leastKept
 )
 
 // Watch looks on while a parser sorts an answer, and raises alarms at its end. It belongs to one goroutine. What it does
 // with a piece is one pass over the text of the trays until it has found something; the closer look comes at the end,
 // and only if something was found.
 type Watch struct {
+	detector *Detector
 	tool     string // the chosen parsers
 	reason   string
 	markers  *index
+	first    *[256]bool     // the characters that begin a marker
 	places   [2]match.Place // by tray
+	plain    [2]bool        // by tray: it has begun, and no marker has
 	found    [2]what
 	bare     bool // the content began like a call without a marker
 	begun    bool
@@ -71,11 +76,17 @@ type Watch struct {
 // NewWatch makes a watch for one answer that the parser reads; nil is no parser, which leaves all of it content. start is
 // where the prompt left the thought.
 func NewWatch(parser *parlance.Parser, start parlance.PromptState) *Watch {
-	w := &Watch{markers: markers(), whole: true, thinking: start.Inside}
+	return standard().NewWatch(parser, start)
+}
+
+// NewWatch is as the function of the package.
+func (d *Detector) NewWatch(parser *parlance.Parser, start parlance.PromptState) *Watch {
+	w := &Watch{detector: d, markers: d.markers, whole: true, thinking: start.Inside}
+	w.first = &w.markers.table.First
 	if parser != nil {
 		w.tool, w.reason = parser.ToolName(), parser.ReasoningName()
 	}
-	for _, f := range families() {
+	for _, f := range d.families {
 		if slices.Contains(f.ReasoningNames, w.reason) {
 			w.own = append(w.own, f.thoughts...)
 		}
@@ -85,24 +96,39 @@ func NewWatch(parser *parlance.Parser, start parlance.PromptState) *Watch {
 
 // Write takes a piece as the engine gave it, and the deltas that the parser made of it.
 func (w *Watch) Write(piece []byte, deltas []parlance.Delta) {
-	w.keep(piece)
+	if n := len(w.raw); n+len(piece) <= min(cap(w.raw), keptAnyway) {
+		w.raw = w.raw[:n+len(piece)]
+		copy(w.raw[n:], piece)
+	} else {
+		w.keep(piece)
+	}
 	for i := range deltas {
-		w.last = deltas[i].Kind
-		switch d := &deltas[i]; d.Kind {
-		case parlance.Content:
-			if !w.begun {
-				w.begin(d.Text)
-			}
-			w.scan(parlance.Content, d.Text)
-		case parlance.Reasoning:
-			w.reasoned = true
-			w.scan(parlance.Reasoning, d.Text)
-		case parlance.ToolCallEnd:
-			if d.Malformed {
-				w.broken++
-			} else {
-				w.calls++
-			}
+		d := &deltas[i]
+		w.last = d.Kind
+		if d.Kind > parlance.Reasoning || !w.plain[d.Kind] || begins(w.first, d.Text) {
+			w.look(d)
+		}
+	}
+}
+
+// look looks at a delta that may be more than the text that most are.
+func (w *Watch) look(d *parlance.Delta) {
+	switch d.Kind {
+	case parlance.Content:
+		if !w.begun {
+			w.begin(d.Text)
+		}
+		w.scan(parlance.Content, d.Text)
+		w.plain[parlance.Content] = w.begun && w.places[parlance.Content] == 0
+	case parlance.Reasoning:
+		w.reasoned = true
+		w.scan(parlance.Reasoning, d.Text)
+		w.plain[parlance.Reasoning] = w.places[parlance.Reasoning] == 0
+	case parlance.ToolCallEnd:
+		if d.Malformed {
+			w.broken++
+		} else {
+			w.calls++
 		}
 	}
 }
@@ -123,9 +149,6 @@ func (w *Watch) begin(text []byte) {
 
 // scan looks for markers in the text of a tray until it has found both kinds.
 func (w *Watch) scan(tray parlance.Kind, text []byte) {
-	if w.places[tray] == 0 && !begins(&w.markers.table.First, text) {
-		return // as it is with most pieces
-	}
 	for len(text) > 0 && w.found[tray] != ofCall|ofThought {
 		to, read, found, _ := w.markers.table.Find(w.places[tray], text)
 		w.places[tray], text = to, text[read:]
@@ -157,7 +180,7 @@ func (w *Watch) isOwn(marker string) bool {
 
 // keep keeps the answer for the closer look: all of it up to a limit if something was found early, else the last part.
 func (w *Watch) keep(piece []byte) {
-	if len(w.raw)+len(piece) <= 4*leastKept { // it fits whatever comes
+	if len(w.raw)+len(piece) <= keptAnyway {
 		w.raw = append(w.raw, piece...)
 		return
 	}
@@ -169,7 +192,7 @@ func (w *Watch) keep(piece []byte) {
 			piece = piece[max(len(piece)-leastKept, 0):]
 		}
 	}
-	if !suspicious && len(w.raw) >= 4*leastKept {
+	if !suspicious && len(w.raw) >= keptAnyway {
 		w.raw = append(w.raw[:0], w.raw[len(w.raw)-leastKept:]...)
 		w.whole = false
 	}
@@ -190,7 +213,7 @@ func (w *Watch) Close(deltas []parlance.Delta) (alarms []Alarm) {
 		return alarms
 	}
 	text := string(w.raw)
-	r := Samples(text)
+	r := w.detector.Samples(text)
 	if alarm, ok := w.otherFormat(r); ok {
 		alarms = append(alarms, alarm)
 	}
@@ -210,7 +233,7 @@ func (w *Watch) otherFormat(r Result) (Alarm, bool) {
 		return Alarm{}, false
 	}
 	for _, g := range r.Tools {
-		if slices.Contains(familyOf(g.Format).ToolNames, w.tool) && slices.Compare(g.rank[:2], best.rank[:2]) >= 0 {
+		if slices.Contains(g.family.ToolNames, w.tool) && slices.Compare(g.rank[:2], best.rank[:2]) >= 0 {
 			if w.calls == 0 {
 				return w.inThought(g)
 			}
@@ -219,7 +242,7 @@ func (w *Watch) otherFormat(r Result) (Alarm, bool) {
 	}
 	a := Alarm{Kind: OtherFormat, Format: best.Format, ToolName: best.Name, Like: best.Like}
 	reasoning := w.reason
-	if own := familyOf(best.Format).ReasoningNames; len(own) > 0 && !slices.Contains(own, reasoning) {
+	if own := best.family.ReasoningNames; len(own) > 0 && !slices.Contains(own, reasoning) {
 		a.ReasoningName = own[0]
 	}
 	chosen := "no tool parser is chosen"
@@ -251,7 +274,7 @@ func (w *Watch) neverOpened() (Alarm, bool) {
 		return Alarm{}, false
 	}
 	text := string(w.raw)
-	for _, f := range families() {
+	for _, f := range w.detector.families {
 		if !slices.Contains(f.ReasoningNames, w.reason) {
 			continue
 		}

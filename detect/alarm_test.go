@@ -46,8 +46,8 @@ func callsOf(t testing.TB) map[string][]sampleCase {
 // names the format, or one whose calls begin in the same way.
 func TestAlarmMatrix(t *testing.T) {
 	calls := callsOf(t)
-	var formats []family
-	for _, f := range families() {
+	var formats []*family
+	for _, f := range standard().families {
 		// Dialects that share a name with another format are chosen by the vocabulary, and are not read by name.
 		// What comes at run time is read in the cases of its own.
 		if len(f.ToolNames) > 0 && !f.ResponseTemplate && formatOf(f.ToolNames[0]) == f.Name {
@@ -75,7 +75,7 @@ func TestAlarmMatrix(t *testing.T) {
 				continue
 			}
 			raised++
-			named := slices.IndexFunc(formats, func(f family) bool { return f.Name == alarms[k].Format })
+			named := slices.IndexFunc(formats, func(f *family) bool { return f.Name == alarms[k].Format })
 			if !alike(a, formats[named]) {
 				t.Errorf("%s read by %s: the alarm names %s, whose calls begin otherwise: %q", a.Name, b.Name, alarms[k].Format, text)
 			}
@@ -88,7 +88,7 @@ func TestAlarmMatrix(t *testing.T) {
 }
 
 // alike tells whether calls of two formats can begin in the same way.
-func alike(a, b family) bool {
+func alike(a, b *family) bool {
 	if a.Name == b.Name || a.CallsBare && b.CallsBare && len(a.openers) == 0 && len(b.openers) == 0 {
 		return true
 	}
@@ -160,22 +160,41 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
-// BenchmarkWatch: what the watch costs beside the parser, for each piece of four bytes of plain content.
+// BenchmarkWatch: what the watch costs beside the parser, for each piece of four bytes of plain content; and both
+// together, as the server runs them.
 func BenchmarkWatch(b *testing.B) {
 	p, err := parlance.Lookup("hermes", "qwen3")
 	if err != nil {
 		b.Fatal(err)
 	}
 	text := []byte(strings.Repeat("The weather in Paris is fine today, 21 degrees. ", 2000))
-	deltas := []parlance.Delta{{Kind: parlance.Content}}
-	w := NewWatch(p, parlance.PromptState{})
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		deltas[0].Text = text[i : i+4]
-		w.Write(text[i:i+4], deltas)
+	open := parlance.Request{Prompt: "<think>\n</think>\n"}
+	next := func(i int) int {
 		if i += 4; i+4 > len(text) {
-			i = 0
+			return 0
 		}
+		return i
 	}
+	b.Run("watch", func(b *testing.B) {
+		deltas, w := []parlance.Delta{{Kind: parlance.Content}}, NewWatch(p, parlance.PromptState{})
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i = next(i) {
+			deltas[0].Text = text[i : i+4]
+			w.Write(text[i:i+4], deltas)
+		}
+	})
+	b.Run("parser", func(b *testing.B) {
+		s := p.Stream(open)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i = next(i) {
+			s.Write(text[i : i+4])
+		}
+	})
+	b.Run("both", func(b *testing.B) {
+		s, w := p.Stream(open), NewWatch(p, parlance.PromptState{})
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i = next(i) {
+			w.Write(text[i:i+4], s.Write(text[i:i+4]))
+		}
+	})
 }

@@ -123,11 +123,38 @@ func TestBrokenTemplatesAreJudgedByTheirSource(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for name, want := range map[string]string{"zai-org/GLM-4.6": "glm47", "glm-4.6-fp8": "glm47", "Qwen/Qwen3-Coder-30B-A3B-Instruct": "qwen3_coder", "openai/gpt-oss-20b": "openai", "nobody/knows": ""} {
+	for name, want := range map[string][2]string{ // the first guess for each half, by parser name
+		"zai-org/GLM-4.6":                      {"glm47", "glm47"},
+		"glm-4.6-fp8":                          {"glm47", "glm47"},
+		"openai/gpt-oss-20b":                   {"openai", "openai_gptoss"},
+		"nobody/knows":                         {"", ""},
+		"Qwen/Qwen3-8B":                        {"qwen3_json", "qwen3"},
+		"Qwen/Qwen3-30B-A3B-Thinking-2507":     {"qwen3_json", "qwen3"},
+		"Qwen/Qwen3-30B-A3B-Instruct-2507":     {"qwen3_json", ""}, // it never thinks: its whole answer would be taken for a thought
+		"Qwen/Qwen3-Coder-30B-A3B-Instruct":    {"qwen3_coder", ""},
+		"Qwen/Qwen3.5-35B-A3B":                 {"qwen3_coder", "qwen3"},
+		"Qwen/QwQ-32B":                         {"qwen3_json", "deepseek_r1"},
+		"deepseek-ai/DeepSeek-R1":              {"deepseek_v3", "deepseek_r1"},
+		"deepseek-ai/DeepSeek-R1-Distill-8B":   {"", "deepseek_r1"},
+		"deepseek-ai/DeepSeek-V3.1":            {"deepseek_v31", "deepseek_v3"}, // it thinks only when asked
+		"deepseek-ai/DeepSeek-V3.2":            {"deepseek_v32", "deepseek_v3"},
+		"Hcompany/Holo2-8B":                    {"", "holo2"},
+		"moonshotai/Kimi-K2-Instruct":          {"kimi_k2", ""},
+		"moonshotai/Kimi-K2-Thinking":          {"kimi_k2", "kimi_k2"},
+		"allenai/Olmo-3-7B-Instruct":           {"olmo3", ""},
+		"allenai/Olmo-3-7B-Think":              {"olmo3", "olmo3"},
+		"mistralai/Mistral-7B-Instruct-v0.3":   {"mistral", ""},
+		"mistralai/Magistral-Small-2506":       {"mistral", "mistral"},
+		"meta-llama/Llama-3.1-8B-Instruct":     {"llama3_json", ""},
+		"ibm-granite/granite-4.2-8b-instruct":  {"qwen3_coder", "granite_thinking_parser"},
+		"nvidia/NVIDIA-Nemotron-3-Nano-30B-A3": {"qwen3_coder", "nemotron_v3"},
+	} {
 		r := Name(name)
-		found := ""
-		if len(r.Tools) > 0 {
-			found = r.Tools[0].Format
+		found := [2]string{}
+		for half, guesses := range [][]Guess{r.Tools, r.Reasoning} {
+			if len(guesses) > 0 {
+				found[half] = guesses[0].Name
+			}
 		}
 		if found != want {
 			t.Errorf("%s: %q, want %q", name, found, want)

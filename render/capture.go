@@ -26,8 +26,13 @@ func (w *writer) capture(h *half, e *grammar.Capture, quoted bool) bool {
 		switch {
 		case e.Shape != nil:
 			return false
+		case h.content != nil && w.left:
+			return false // what begins an output stands behind a marker of the other half, not behind mere text
 		case h.content != nil:
-			return w.write(h.content, h.content.output)
+			before := w.consumed
+			written := w.write(h.content, h.content.output)
+			w.left = w.consumed > before
+			return written
 		case w.has(itemContent):
 			w.text(itemContent, w.items[w.next].text)
 		default:
@@ -168,10 +173,12 @@ func (w *writer) index(h *half, item *item) int {
 	return item.number
 }
 
-// id is the id of a call: its own, or where the format counts, its number.
+// id is the id of a call: its own, or where the format counts, its number, unless the id is one.
 func (w *writer) id(h *half, item *item) string {
-	if item.call.ID == "" && strings.HasPrefix(h.definition.IDs, "per_") {
-		return strconv.Itoa(w.index(h, item))
+	if strings.HasPrefix(h.definition.IDs, "per_") {
+		if _, err := strconv.ParseUint(item.call.ID, 10, 32); err != nil {
+			return strconv.Itoa(w.index(h, item))
+		}
 	}
 	return item.call.ID
 }
@@ -321,6 +328,9 @@ func (w *writer) attribute(h *half, e *grammar.Attribute, tag bool) bool {
 	return true
 }
 
+// textEntities are written where a tag ends a text, and quotation marks do not.
+var textEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;")
+
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
 func escapeEntities(text string) string { return entities.Replace(text) }
@@ -335,16 +345,12 @@ func (w *writer) arguments(h *half, e *grammar.Capture) bool {
 	if !ok {
 		return false
 	}
-	text := bytes.TrimSpace([]byte(item.call.Arguments))
 	start := len(w.out)
 	switch codec.Kind {
 	case "json":
-		if len(text) == 0 {
-			text = []byte("{}")
-		}
-		w.out = append(w.out, text...)
+		w.out = appendObject(w.out, item.members, &w.r.written)
 	case "python":
-		out, err := python.Append(w.out, text)
+		out, err := python.AppendStyled(w.out, appendObject(nil, item.members, &w.r.written), pythonStyle(&w.r.written))
 		if err != nil {
 			return w.fail(ReasonKey, item.call.Arguments, err.Error())
 		}
@@ -363,14 +369,10 @@ func (w *writer) arguments(h *half, e *grammar.Capture) bool {
 }
 
 func (w *writer) delimited(h *half, item *item, delimiter string) bool {
-	members := item.members
-	if h.definition.Keys == "sorted" {
-		members = sortMembers(members)
-	}
-	if bad := typed(members, w.schema); bad != nil {
+	if bad := typed(item.members, w.schema); bad != nil {
 		return w.fail(ReasonType, bad.key+": "+string(bad.raw), "expected a value that the schema does not read as another type")
 	}
-	out, err := delimited.Append(w.out, appendObject(nil, members), delimiter)
+	out, err := delimited.Append(w.out, appendObject(nil, item.members, &w.r.written), delimiter)
 	if err != nil {
 		return w.fail(ReasonCloser, item.call.Arguments, err.Error())
 	}

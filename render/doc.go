@@ -16,6 +16,7 @@
 // The words: an item is a part of the message that is written as a whole, the reasoning, a stretch of content or a call.
 // Captures, roles, layout and codecs are those of docs/notation.md.
 //
-// A definition says what the model writes. User messages, tool results and lists of tools are written by the chat
-// template, not by the model, and are not this package's.
+// What the model does not write is the chat template's: user and system messages, lists of tools. Only the results of
+// tools, which stand between two messages of the model and sometimes inside one turn of it, are described by definitions
+// as well, under the key results; Results writes them.
 package render

@@ -34,7 +34,7 @@ func (w *writer) envelope(h *half, e *grammar.Envelope) bool {
 			return false
 		}
 		if written > 0 {
-			w.out = append(w.out, ", "...)
+			w.out = append(w.out, comma(&w.r.written)...)
 		}
 		written++
 		start := len(w.out)
@@ -42,7 +42,7 @@ func (w *writer) envelope(h *half, e *grammar.Envelope) bool {
 		if m.KeyCapture == "name" {
 			w.piece(pieceName, start)
 		}
-		w.out = append(w.out, ": "...)
+		w.out = append(w.out, colon(&w.r.written)...)
 		start = len(w.out)
 		w.out = append(w.out, value...)
 		switch m.Capture {
@@ -75,10 +75,7 @@ func (w *writer) memberValue(h *half, item *item, m grammar.Member) (value []byt
 	case "arguments":
 		w.argued = true
 		w.consumed++
-		if text := strings.TrimSpace(item.call.Arguments); text != "" {
-			return []byte(text), true
-		}
-		return []byte("{}"), true
+		return appendObject(nil, item.members, &w.r.written), true
 	case "id":
 		id := w.id(h, item)
 		return codec.AppendQuoted(nil, []byte(id)), id != ""

@@ -23,6 +23,10 @@ const (
 	ReasonName Reason = "name"
 	// ReasonOrder: the format has no place for this part of the message where it stands.
 	ReasonOrder Reason = "order"
+	// ReasonResult: a tool result lacks something that the format writes of every one, such as the name of the function.
+	ReasonResult Reason = "result"
+	// ReasonResults: the definition of the format does not say how tool results are written.
+	ReasonResults Reason = "results"
 	// ReasonSpace: white space inside the message would be taken for markup.
 	ReasonSpace Reason = "white space"
 	// ReasonTemplate: the response template reads arguments in a way that cannot be turned round.

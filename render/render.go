@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
 // Options say what is known where a message is written.
@@ -19,6 +20,9 @@ type Options struct {
 	// EarlierCalls is how many calls the conversation holds before this message, for the formats that number them
 	// through a conversation.
 	EarlierCalls int
+	// Results is the name of a variant of the rules for tool results, where the definition has several because chat templates
+	// differ. "" is the variant of a parser's name, if there is one, else the rule without a name, which "results" is always.
+	Results string
 }
 
 // Renderer writes messages in one format, or in two whose halves are put together. It is immutable; any number of
@@ -28,6 +32,8 @@ type Renderer struct {
 	root   *half
 	halves []*half
 	format string
+	// written is how the format of the calls spells values.
+	written grammar.Written
 }
 
 // renderers keeps the renderers that have been made, by the names they were looked up with.
@@ -72,6 +78,7 @@ func New(p *parlance.Parser) *Renderer {
 		r.halves = append(r.halves, inner)
 		r.format = inner.definition.Format + " with " + r.format
 	}
+	r.written = r.halves[len(r.halves)-1].definition.Written
 	return r
 }
 
@@ -80,8 +87,8 @@ func (r *Renderer) Parser() *parlance.Parser { return r.parser }
 
 // Render writes a message. Its segments are written in their order; where it has none, the reasoning, the content and
 // the calls, or the calls before the content where the format has them so. White space at the ends of a tray means
-// nothing, as for the parser. Arguments that are blank are no arguments; others must be one JSON object, which is
-// written as it stands where the format writes JSON. A call id is written where the format has one and it fits.
+// nothing, as for the parser. Arguments that are blank are no arguments; others must be one JSON object, whose
+// values are spelled as the family spells them: see docs/notation.md. A call id is written where the format has one and it fits.
 //
 // The error is an *Error if the format cannot carry the message. An empty message is an empty text, unless a thought is
 // open that must be closed.
@@ -94,6 +101,7 @@ func (r *Renderer) render(m *parlance.Message, o Options, outline bool) (text st
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	var first *Error
+	w.callsFirst = r.halves[len(r.halves)-1].callsFirst
 	for _, items := range w.orders(m) {
 		text, err := w.run(r, items, o)
 		if err == nil && w.verify {
@@ -135,8 +143,9 @@ type item struct {
 
 // member is a member of a JSON object.
 type member struct {
-	key string
-	raw []byte
+	key    string
+	quoted []byte // the key as JSON
+	raw    []byte // the value as JSON
 }
 
 // orders gives the items of a message in the orders in which they may be written.
@@ -180,16 +189,21 @@ func (w *writer) orders(m *parlance.Message) [][]item {
 		return [][]item{items}
 	}
 	callsFirst := slices.Concat(items[:calls-1], items[calls:], items[calls-1:calls])
+	if w.callsFirst {
+		return [][]item{callsFirst, items}
+	}
 	return [][]item{items, callsFirst}
 }
 
-// arguments reads the arguments of a call; object tells whether they are one JSON object.
-func (i *item) arguments() (members []member, object bool) {
+// arguments reads the arguments of a call and spells them as the format does; object tells whether they are one JSON
+// object.
+func (i *item) arguments(written *grammar.Written) (members []member, object bool) {
 	if i.read {
 		return i.members, i.object
 	}
 	i.read = true
 	i.members, i.object = objectMembers([]byte(i.call.Arguments), nil)
+	spell(i.members, written)
 	return i.members, i.object
 }
 
@@ -203,16 +217,17 @@ func objectMembers(text []byte, members []member) ([]member, bool) {
 		return nil, false
 	}
 	for decoder.PeekKind() != '}' {
-		key, err := decoder.ReadToken()
+		key, err := decoder.ReadValue()
 		if err != nil {
 			return nil, false
 		}
-		name := key.String()
+		m := member{key: unquote(key), quoted: bytes.Clone(key)}
 		value, err := decoder.ReadValue()
 		if err != nil {
 			return nil, false
 		}
-		members = append(members, member{name, bytes.Clone(value)})
+		m.raw = bytes.Clone(value)
+		members = append(members, m)
 	}
 	if _, err := decoder.ReadToken(); err != nil {
 		return nil, false

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/parlance-llm/parlance/internal/codec"
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/internal/schema"
 )
@@ -20,7 +19,7 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 		return false
 	}
 	open := &w.members[w.member]
-	s := w.schema.Property(open.key)
+	s := w.valueSchema()
 	text, isString := w.valueText(), open.raw[0] == '"'
 	silent, xml := schema.SilentString, false
 	if codec, ok := e.Shape.(*grammar.Codec); ok {
@@ -35,7 +34,12 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	if e.Shape == nil && !isString && w.lookup("type") != nil {
 		return false // where types are written, what is no string is written as JSON
 	}
-	if !isString {
+	if (len(open.raw) == 2 && !isString) && w.r.written.Items != "" && sameRead("", open.raw, s, silent) {
+		text = ""
+	} else if !isString {
+		if printed := pythonValue(open.raw, &w.r.written); printed != "" && !w.holdsMarker(printed) && sameRead(printed, open.raw, s, silent) {
+			text = printed
+		}
 		text = h.escapeMarkers(w, text)
 	}
 	if !sameRead(text, open.raw, s, silent) {
@@ -45,7 +49,7 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 		return w.fail(ReasonLone, string(open.raw), "expected no object as the only argument")
 	}
 	if xml {
-		text = entities.Replace(text)
+		text = textEntities.Replace(text)
 	} else if isString && h.endsIn(w, text) {
 		return w.fail(ReasonCloser, text, "expected text without the markers that end a value")
 	}
@@ -55,6 +59,14 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	w.valued = true
 	w.consumed++
 	return true
+}
+
+// valueSchema is the schema of the open parameter's value.
+func (w *writer) valueSchema() *schema.Schema {
+	if w.listed {
+		return w.schema.Item(w.member)
+	}
+	return w.schema.Property(w.members[w.member].key)
 }
 
 // valueText is the text of the open parameter's value: of a string what it says.
@@ -193,7 +205,7 @@ func typedValue(m *member, s *schema.Schema) *member {
 		return typed(members, s)
 	case '[':
 		for k, raw := range elements(m.raw) {
-			if typedValue(&member{m.key, raw}, s.Item(k)) != nil {
+			if typedValue(&member{key: m.key, raw: raw}, s.Item(k)) != nil {
 				return m
 			}
 		}
@@ -227,43 +239,4 @@ func elements(raw []byte) (out [][]byte) {
 		out = append(out, bytes.Clone(value))
 	}
 	return out
-}
-
-// sortMembers sorts the members of an object by their names, at every depth.
-func sortMembers(members []member) []member {
-	out := slices.Clone(members)
-	for k := range out {
-		out[k].raw = sortValue(out[k].raw)
-	}
-	slices.SortStableFunc(out, func(a, b member) int { return strings.Compare(a.key, b.key) })
-	return out
-}
-
-func sortValue(raw []byte) []byte {
-	switch raw[0] {
-	case '{':
-		members, _ := objectMembers(raw, nil)
-		return appendObject(nil, sortMembers(members))
-	case '[':
-		out := []byte{'['}
-		for k, element := range elements(raw) {
-			if k > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, sortValue(element)...)
-		}
-		return append(out, ']')
-	}
-	return raw
-}
-
-func appendObject(dst []byte, members []member) []byte {
-	dst = append(dst, '{')
-	for k, m := range members {
-		if k > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(codec.AppendQuoted(dst, []byte(m.key)), ':'), m.raw...)
-	}
-	return append(dst, '}')
 }

@@ -47,6 +47,7 @@ func (s *Server) Run(ctx context.Context, opened func(address string)) error {
 	defer stop()
 	err = httpServer.Shutdown(patience)
 	if errors.Is(err, context.DeadlineExceeded) {
+		s.responses.Close(patience) // before those are cut who follow what is made in the background: they are told its end
 		cut(apierror.New(apierror.Overloaded, "", "The server is shutting down"))
 		last, stop := context.WithTimeout(context.Background(), 2*time.Second)
 		defer stop()

@@ -3,63 +3,96 @@ package toolschema
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/parlance-llm/parlance/internal/jsontree"
+	"github.com/parlance-llm/parlance/internal/schema"
 )
 
-// kindNames are the names of the types, and other names that schemas in the field use for them: the same that the
-// reader of values knows.
-var kindNames = map[string][]Kind{
-	"null": {Null}, "boolean": {Boolean}, "bool": {Boolean},
-	"integer": {Integer}, "int": {Integer}, "int32": {Integer}, "int64": {Integer}, "uint": {Integer}, "uint32": {Integer}, "uint64": {Integer},
-	"long": {Integer}, "short": {Integer}, "unsigned": {Integer},
-	"number": {Number}, "float": {Number}, "float32": {Number}, "float64": {Number}, "double": {Number},
-	"object": {Object}, "dict": {Object},
-	"array": {Array}, "arr": {Array}, "list": {Array}, "sequence": {Array}, "tuple": {Array},
-	"string": {String}, "str": {String}, "text": {String}, "varchar": {String}, "char": {String}, "enum": {String},
-	"any": everyKind,
+// kinds are the kinds of value, in the order in which alternatives are written, with the sets that hold one of them.
+var kinds = [...]struct {
+	kind Kind
+	set  schema.Kinds
+}{{Null, schema.Null}, {Boolean, schema.Boolean}, {Integer, schema.Integer}, {Number, schema.Number}, {String, schema.String}, {Array, schema.Array}, {Object, schema.Object}}
+
+const everyKind = schema.Null | schema.Boolean | schema.Integer | schema.Number | schema.String | schema.Array | schema.Object
+
+// kindsNamed are the kinds of a type name. The names are those that the reader of values knows, and two more: of a tuple
+// it reads nothing else, and of any value neither.
+func kindsNamed(name string) schema.Kinds {
+	if kinds := schema.KindNamed(name); kinds != 0 {
+		return kinds
+	}
+	switch strings.ToLower(strings.TrimSpace(name)) {
+	case "tuple":
+		return schema.Array
+	case "any":
+		return everyKind
+	}
+	return 0
 }
 
-var everyKind = []Kind{Null, Boolean, Integer, Number, String, Array, Object}
+// keyword is what a member of a schema is to a constraint.
+type keyword uint8
 
-// held are the keywords that a constraint holds; anything else that says something is noted.
-var held = map[string]bool{
-	"type": true, "enum": true, "const": true, "anyOf": true, "oneOf": true, "properties": true, "required": true,
-	"additionalProperties": true, "patternProperties": true, "items": true, "prefixItems": true, "additionalItems": true, "minItems": true, "maxItems": true,
-	"pattern": true, "format": true, "minLength": true, "maxLength": true, "nullable": true,
-	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true,
+const (
+	unknown    keyword = iota // says something that a constraint does not hold
+	held                      // says something that it does
+	annotation                // says nothing about what is right, or is looked for elsewhere
+)
+
+func keywordOf(name string) keyword {
+	switch name {
+	case "type", "enum", "const", "anyOf", "oneOf", "properties", "required",
+		"additionalProperties", "patternProperties", "items", "prefixItems", "additionalItems", "minItems", "maxItems",
+		"pattern", "format", "minLength", "maxLength",
+		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		return held
+	case "$ref", "allOf", "$defs", "definitions", "$id", "$schema", "$comment", "$anchor", "id",
+		"title", "description", "default", "examples", "example", "deprecated", "readOnly",
+		"writeOnly", "optional", "strict", "nullable":
+		return annotation
+	}
+	return unknown
 }
 
 // fill reads what facts without anyOf and oneOf say.
 func (r *reader) fill(n *Node, facts []fact) error {
-	kinds := slices.Clone(everyKind)
+	allowed := everyKind
 	said, nullable := false, false
 	for _, f := range facts {
-		for _, name := range f.raw.names {
-			if !held[name] && !annotations[name] && f.raw.members[name].kind != 'n' && !strings.HasPrefix(name, "x-") {
-				r.note(f.raw, name, "")
+		for _, member := range f.raw.Members {
+			if keywordOf(member.Name) == unknown && member.Value.Kind != 'n' && !strings.HasPrefix(member.Name, "x-") {
+				r.note(f.raw, member.Name, "")
 			}
 		}
-		if null := f.raw.keyword("nullable"); null != nil && null.kind == 't' {
+		if null := f.raw.Keyword("nullable"); null != nil && null.Kind == 't' {
 			nullable = true
 		}
-		allowed, err := r.types(f.raw)
+		types, says, err := r.types(f.raw)
 		if err != nil {
 			return err
 		}
-		if allowed != nil {
+		if says {
 			said = true
-			kinds = meet(kinds, allowed)
+			if types.Has(schema.Number) { // a whole number is a number too
+				types |= schema.Integer
+			}
+			allowed &= types
 		}
 	}
-	if nullable && !slices.Contains(kinds, Null) {
-		kinds = append(kinds, Null)
+	last := schema.Kinds(0) // is written behind the others
+	if nullable && !allowed.Has(schema.Null) {
+		last = schema.Null
 	}
 	constants, any, err := r.constants(facts)
 	if err != nil {
 		return err
 	}
-	fits := func(c *value) bool {
-		return !said || slices.ContainsFunc(kinds, func(k Kind) bool { return k == c.kindOf() || k == Number && c.kindOf() == Integer })
+	fits := func(c *jsontree.Value) bool {
+		kind := schema.KindOf(c)
+		return !said || (allowed | last).Has(kind) || kind == schema.Integer && allowed.Has(schema.Number)
 	}
 	if any && len(constants) > 0 && !slices.ContainsFunc(constants, fits) {
 		// Schemas in the field list the elements of an array so, or write numbers as strings.
@@ -71,166 +104,144 @@ func (r *reader) fill(n *Node, facts []fact) error {
 			if !fits(c) {
 				continue
 			}
-			n.Alternatives = append(n.Alternatives, &Alternative{Kind: Constant, Value: c.json()})
+			a := r.alternative(Constant)
+			a.MaxLength, a.MaxItems, a.Value = 0, 0, string(c.Append(nil))
+			n.Alternatives = append(n.Alternatives, a)
 		}
 		n.Alternatives = distinct(n.Alternatives)
 		return nil
 	}
 	if !said {
-		kinds = r.guess(facts, kinds)
+		allowed, last = r.guess(facts, allowed, last)
 	}
-	if slices.Contains(kinds, Number) { // a number may be whole
-		kinds = slices.DeleteFunc(kinds, func(k Kind) bool { return k == Integer })
+	if allowed.Has(schema.Number) { // a number may be whole
+		allowed &^= schema.Integer
 	}
-	for _, kind := range kinds {
-		a := &Alternative{Kind: kind, MaxLength: -1, MaxItems: -1}
-		n.Alternatives = append(n.Alternatives, a)
-		switch kind {
-		case String:
-			err = r.text(a, facts)
-		case Integer, Number:
-			err = r.number(a, facts)
-		case Array:
-			err = r.array(a, facts)
-		case Object:
-			err = r.object(a, facts)
-		}
-		if err != nil {
-			return err
+	for _, set := range [...]schema.Kinds{allowed, last} {
+		for _, one := range kinds {
+			if !set.Has(one.set) {
+				continue
+			}
+			a := r.alternative(one.kind)
+			n.Alternatives = append(n.Alternatives, a)
+			switch one.kind {
+			case String:
+				err = r.text(a, facts)
+			case Integer, Number:
+				err = r.number(a, facts)
+			case Array:
+				err = r.array(a, facts)
+			case Object:
+				err = r.object(a, facts)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// types are the kinds that the type keyword allows, nil if it says nothing.
-func (r *reader) types(v *value) ([]Kind, error) {
-	list := v.keyword("type")
+// types are the kinds that the type keyword allows, and whether it says anything.
+func (r *reader) types(v *jsontree.Value) (kinds schema.Kinds, says bool, err error) {
+	list := v.Keyword("type")
 	switch {
 	case list == nil:
-		return nil, nil
-	case list.kind == '"':
-		return r.typeNamed(v, list.text)
-	case list.kind != '[':
-		return nil, list.expected("the name of a type, or a list of names")
+		return 0, false, nil
+	case list.Kind == '"':
+		kinds = r.typeNamed(v, list.Text)
+		return kinds, kinds != 0, nil
+	case list.Kind != '[':
+		return 0, false, expected(list, "the name of a type, or a list of names")
 	}
-	out := []Kind{}
-	for _, element := range list.elements {
-		if element.kind != '"' {
-			return nil, element.expected("the name of a type")
+	for _, element := range list.Elements {
+		if element.Kind != '"' {
+			return 0, false, expected(element, "the name of a type")
 		}
-		kinds, err := r.typeNamed(v, element.text)
-		if err != nil || kinds == nil {
-			return nil, err
+		one := r.typeNamed(v, element.Text)
+		if one == 0 {
+			return 0, false, nil
 		}
-		out = append(out, kinds...)
+		kinds |= one
 	}
-	return out, nil
+	return kinds, true, nil
 }
 
-func (r *reader) typeNamed(v *value, name string) ([]Kind, error) {
-	kinds, ok := kindNames[strings.ToLower(strings.TrimSpace(name))]
-	if !ok {
+func (r *reader) typeNamed(v *jsontree.Value, name string) schema.Kinds {
+	kinds := kindsNamed(name)
+	if kinds == 0 {
 		r.note(v, "type", fmt.Sprintf("no type is called %q", name))
-		return nil, nil
 	}
-	return kinds, nil
-}
-
-// meet are the kinds in both lists. A whole number is a number too.
-func meet(a, b []Kind) []Kind {
-	out := []Kind{}
-	for _, k := range a {
-		if slices.Contains(b, k) || k == Integer && slices.Contains(b, Number) {
-			out = append(out, k)
-		}
-	}
-	return out
+	return kinds
 }
 
 // constants are the values that enum and const leave.
-func (r *reader) constants(facts []fact) (out []*value, any bool, err error) {
-	narrow := func(list []*value) {
+func (r *reader) constants(facts []fact) (out []*jsontree.Value, any bool, err error) {
+	narrow := func(list []*jsontree.Value) {
 		if !any {
 			out, any = list, true
 			return
 		}
-		out = slices.DeleteFunc(slices.Clone(out), func(v *value) bool {
-			return !slices.ContainsFunc(list, func(other *value) bool { return other.json() == v.json() })
-		})
+		texts := make(map[string]bool, len(list))
+		for _, v := range list {
+			texts[string(v.Append(nil))] = true
+		}
+		out = slices.DeleteFunc(slices.Clone(out), func(v *jsontree.Value) bool { return !texts[string(v.Append(nil))] })
 	}
 	for _, f := range facts {
-		if enum := f.raw.keyword("enum"); enum != nil {
-			if enum.kind != '[' {
-				return nil, false, enum.expected("an array of values")
+		if enum := f.raw.Keyword("enum"); enum != nil {
+			if enum.Kind != '[' {
+				return nil, false, expected(enum, "an array of values")
 			}
-			narrow(enum.elements)
+			narrow(enum.Elements)
 		}
-		if constant, ok := f.raw.members["const"]; ok {
-			narrow([]*value{constant})
+		if constant := f.raw.Member("const"); constant != nil {
+			narrow([]*jsontree.Value{constant})
 		}
 	}
 	return out, any, nil
 }
 
-func (v *value) kindOf() Kind {
-	switch v.kind {
-	case 'n':
-		return Null
-	case 't', 'f':
-		return Boolean
-	case '0':
-		if strings.ContainsAny(v.text, ".eE") {
-			return Number
-		}
-		return Integer
-	case '"':
-		return String
-	case '[':
-		return Array
-	}
-	return Object
-}
-
 // guess takes the kind from the other keywords, where no type is given: schemas in the field that have properties mean
 // objects.
-func (r *reader) guess(facts []fact, kinds []Kind) []Kind {
-	for _, of := range []struct {
-		kind     Kind
+func (r *reader) guess(facts []fact, allowed, last schema.Kinds) (schema.Kinds, schema.Kinds) {
+	for _, of := range [...]struct {
+		kind     schema.Kinds
 		keywords []string
 	}{
-		{Object, []string{"properties", "additionalProperties", "required", "patternProperties"}},
-		{Array, []string{"items", "prefixItems", "minItems", "maxItems"}},
-		{String, []string{"pattern", "minLength", "maxLength", "format"}},
-		{Number, []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}},
+		{schema.Object, []string{"properties", "additionalProperties", "required", "patternProperties"}},
+		{schema.Array, []string{"items", "prefixItems", "minItems", "maxItems"}},
+		{schema.String, []string{"pattern", "minLength", "maxLength", "format"}},
+		{schema.Number, []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}},
 	} {
 		for _, f := range facts {
 			for _, keyword := range of.keywords {
-				if f.raw.keyword(keyword) != nil {
-					return []Kind{of.kind}
+				if f.raw.Keyword(keyword) != nil {
+					return of.kind, 0
 				}
 			}
 		}
 	}
-	return kinds
+	return allowed, last
 }
 
 func (r *reader) text(a *Alternative, facts []fact) error {
 	for _, f := range facts {
-		if pattern := f.raw.keyword("pattern"); pattern != nil {
-			if pattern.kind != '"' {
-				return pattern.expected("a regular expression")
+		if pattern := f.raw.Keyword("pattern"); pattern != nil {
+			if pattern.Kind != '"' {
+				return expected(pattern, "a regular expression")
 			}
-			if reason := checkPattern(pattern.text); reason != "" {
+			if reason := r.unheld(pattern.Text); reason != "" {
 				r.note(f.raw, "pattern", reason)
 			} else {
-				a.Patterns = append(a.Patterns, Expression(pattern.text))
+				a.Patterns = append(a.Patterns, Expression(pattern.Text))
 			}
 		}
-		if format := f.raw.keyword("format"); format != nil && format.kind == '"' {
-			if _, ok := formats[format.text]; ok {
-				a.Format = format.text
+		if format := f.raw.Keyword("format"); format != nil && format.Kind == '"' {
+			if _, ok := formats[format.Text]; ok {
+				a.Format = format.Text
 			} else {
-				r.note(f.raw, "format", fmt.Sprintf("%q is not known", format.text))
+				r.note(f.raw, "format", fmt.Sprintf("%q is not known", format.Text))
 			}
 		}
 		if err := count(f.raw, "minLength", func(n int) { a.MinLength = max(a.MinLength, n) }); err != nil {
@@ -250,14 +261,14 @@ func least(a, b int) int {
 	return min(a, b)
 }
 
-func count(v *value, keyword string, set func(int)) error {
-	member := v.keyword(keyword)
+func count(v *jsontree.Value, keyword string, set func(int)) error {
+	member := v.Keyword(keyword)
 	if member == nil {
 		return nil
 	}
-	n, ok := number(member.text)
-	if member.kind != '0' || !ok || n < 0 {
-		return member.expected("a whole number, 0 or more")
+	n, ok := number(member.Text)
+	if member.Kind != '0' || !ok || n < 0 {
+		return expected(member, "a whole number, 0 or more")
 	}
 	set(int(min(n, 1<<30)))
 	return nil
@@ -265,13 +276,13 @@ func count(v *value, keyword string, set func(int)) error {
 
 func (r *reader) number(a *Alternative, facts []fact) error {
 	for _, f := range facts {
-		for _, keyword := range []string{"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"} {
-			bound := f.raw.keyword(keyword)
+		for _, keyword := range [...]string{"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"} {
+			bound := f.raw.Keyword(keyword)
 			if bound == nil {
 				continue
 			}
-			n, ok := number(bound.text)
-			if bound.kind != '0' || !ok || a.Kind != Integer {
+			n, ok := number(bound.Text)
+			if bound.Kind != '0' || !ok || a.Kind != Integer {
 				r.note(f.raw, keyword, "only bounds of whole numbers are")
 				continue
 			}
@@ -292,172 +303,14 @@ func (r *reader) number(a *Alternative, facts []fact) error {
 	return nil
 }
 
-func (r *reader) array(a *Alternative, facts []fact) error {
-	prefixes := 0
-	for _, f := range facts {
-		if err := count(f.raw, "minItems", func(n int) { a.MinItems = max(a.MinItems, n) }); err != nil {
-			return err
-		}
-		if err := count(f.raw, "maxItems", func(n int) { a.MaxItems = least(a.MaxItems, n) }); err != nil {
-			return err
-		}
-		prefixes = max(prefixes, len(r.prefix(f.raw)))
+func number(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil {
+		return n, true
 	}
-	for i := range prefixes {
-		var inner []fact
-		for _, f := range facts {
-			if prefix := r.prefix(f.raw); i < len(prefix) {
-				inner = append(inner, fact{raw: prefix[i]})
-			} else if items := r.items(f.raw); items != nil {
-				inner = append(inner, fact{raw: items})
-			}
-		}
-		node, err := r.node(inner)
-		if err != nil {
-			return err
-		}
-		a.Prefix = append(a.Prefix, node)
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != float64(int64(f)) {
+		return 0, false
 	}
-	var inner []fact
-	for _, f := range facts {
-		if items := r.items(f.raw); items != nil {
-			inner = append(inner, fact{raw: items})
-		}
-	}
-	var err error
-	a.Items, err = r.node(inner)
-	return err
-}
-
-// prefix are the schemas of the first elements, in the words of either draft.
-func (r *reader) prefix(v *value) []*value {
-	if prefix := v.keyword("prefixItems"); prefix != nil && prefix.kind == '[' {
-		return prefix.elements
-	}
-	if items := v.keyword("items"); items != nil && items.kind == '[' {
-		return items.elements
-	}
-	return nil
-}
-
-func (r *reader) items(v *value) *value {
-	if items := v.keyword("items"); items != nil && items.kind != '[' {
-		return items
-	}
-	if v.keyword("items") != nil {
-		return v.keyword("additionalItems")
-	}
-	return nil
-}
-
-func (r *reader) object(a *Alternative, facts []fact) error {
-	required := map[string]bool{}
-	var names []string
-	closed := false
-	for _, f := range facts {
-		if list := f.raw.keyword("required"); list != nil && list.kind == '[' {
-			for _, element := range list.elements {
-				if element.kind != '"' {
-					return element.expected("the name of a member")
-				}
-				required[element.text] = true
-			}
-		}
-		properties := f.raw.keyword("properties")
-		if properties == nil || properties.kind == '[' && len(properties.elements) == 0 {
-			continue
-		}
-		if properties.kind != '{' {
-			return properties.expected("an object of schemas")
-		}
-		for _, name := range properties.names {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-			// the word required in a property itself, as draft 3 and many generators have it
-			if own := properties.members[name].keyword("required"); own != nil && own.kind == 't' {
-				required[name] = true
-			}
-		}
-		closed = true
-	}
-	for _, f := range facts {
-		if list := f.raw.keyword("required"); list != nil && list.kind == '[' {
-			for _, element := range list.elements {
-				if !slices.Contains(names, element.text) {
-					names = append(names, element.text)
-				}
-			}
-		}
-	}
-	for _, name := range names {
-		var inner []fact
-		for _, f := range facts {
-			inner = append(inner, r.member(f.raw, name)...)
-		}
-		node, err := r.node(inner)
-		if err != nil {
-			return err
-		}
-		a.Properties = append(a.Properties, Property{name, node, required[name]})
-	}
-	return r.others(a, facts, closed)
-}
-
-// member is what a schema says of a member.
-func (r *reader) member(v *value, name string) (out []fact) {
-	if properties := v.keyword("properties"); properties != nil && properties.members[name] != nil {
-		out = append(out, fact{raw: properties.members[name]})
-	}
-	if patterns := v.keyword("patternProperties"); patterns != nil && patterns.kind == '{' {
-		for _, pattern := range patterns.names {
-			if found, err := search(pattern); err == nil && found.Accepts(name) {
-				out = append(out, fact{raw: patterns.members[pattern]})
-			}
-		}
-	}
-	if additional := v.keyword("additionalProperties"); additional != nil && len(out) == 0 {
-		out = append(out, fact{raw: additional})
-	}
-	return out
-}
-
-// others reads what may stand in an object beside its declared members. Where a schema declares members and does not
-// say, others may not: a model that may invent parameters does.
-func (r *reader) others(a *Alternative, facts []fact, closed bool) error {
-	var additional []fact
-	said := false
-	for _, f := range facts {
-		if patterns := f.raw.keyword("patternProperties"); patterns != nil && patterns.kind == '{' {
-			for _, pattern := range patterns.names {
-				if reason := checkPattern(pattern); reason != "" {
-					r.note(f.raw, "patternProperties", reason)
-					a.Additional = Any
-					continue
-				}
-				node, err := r.node([]fact{{raw: patterns.members[pattern]}})
-				if err != nil {
-					return err
-				}
-				a.Patterned = append(a.Patterned, Patterned{Expression(pattern), node})
-				closed = true
-			}
-		}
-		if more := f.raw.keyword("additionalProperties"); more != nil {
-			said = true
-			additional = append(additional, fact{raw: more})
-		}
-	}
-	if a.Additional != nil {
-		return nil
-	}
-	if said || !closed {
-		if slices.ContainsFunc(additional, func(f fact) bool { return f.raw.kind == 'f' }) {
-			return nil
-		}
-		var err error
-		a.Additional, err = r.node(additional)
-		return err
-	}
-	return nil
+	return int64(f), true
 }

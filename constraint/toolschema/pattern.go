@@ -39,21 +39,38 @@ func Expression(pattern string) string {
 	return strings.ReplaceAll(pattern, `(?<`, `(?P<`)
 }
 
-func search(pattern string) (*regular.Automaton, error) { return regular.Search(Expression(pattern)) }
+// pattern is a pattern of the schema as an automaton.
+type pattern struct {
+	automaton *regular.Automaton
+	err       error
+}
 
-// checkPattern says why a pattern cannot be held, "" if it can.
-func checkPattern(pattern string) string {
-	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<=") || strings.Contains(pattern, "(?<!") {
+// pattern reads a pattern, once.
+func (r *reader) pattern(text string) pattern {
+	if known, ok := r.patterns[text]; ok {
+		return known
+	}
+	if r.patterns == nil {
+		r.patterns = map[string]pattern{}
+	}
+	automaton, err := regular.Search(Expression(text))
+	r.patterns[text] = pattern{automaton, err}
+	return r.patterns[text]
+}
+
+// unheld says why a pattern cannot be held, "" if it can.
+func (r *reader) unheld(text string) string {
+	if strings.Contains(text, "(?=") || strings.Contains(text, "(?!") || strings.Contains(text, "(?<=") || strings.Contains(text, "(?<!") {
 		return "look-around in patterns is not supported"
 	}
-	found, err := search(pattern)
-	if err != nil {
-		if parse, ok := err.(*syntax.Error); ok {
+	found := r.pattern(text)
+	if found.err != nil {
+		if parse, ok := found.err.(*syntax.Error); ok {
 			return "the pattern cannot be read: " + string(parse.Code) + ": " + parse.Expr
 		}
-		return err.Error()
+		return found.err.Error()
 	}
-	if found.Empty() {
+	if found.automaton.Empty() {
 		return "no text matches the pattern"
 	}
 	return ""

@@ -66,7 +66,11 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 		if heads[written] == nil {
 			bodies = append(bodies, written)
 		}
-		heads[written] = append(heads[written], language.Join(out...))
+		begin := language.Join(out...)
+		if s.tool != nil {
+			begin = &language.Mark{Role: language.Header, Name: s.tool.Name, Inner: begin}
+		}
+		heads[written] = append(heads[written], begin)
 	}
 	var options []language.Node
 	for _, written := range bodies {

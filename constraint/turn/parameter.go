@@ -43,8 +43,15 @@ func (p *parameter) quotedKey(*walker) language.Node {
 
 // parameters are the parameters of a call, in the order of the schema.
 func (w *walker) parameters(e grammar.Expression, s scene) language.Node {
-	node := s.tool.arguments()
-	return w.members(e, node, s.tool.Read, s)
+	read, ok := w.read[s.tool]
+	if !ok {
+		var err error
+		if read, err = s.tool.Read(); err != nil {
+			panic(stop{err})
+		}
+		w.read[s.tool] = read
+	}
+	return w.members(e, s.tool.arguments(), read, s)
 }
 
 func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *schema.Schema, s scene) language.Node {
@@ -309,11 +316,21 @@ func (w *walker) deep(p parameter) *parameter {
 	return &p
 }
 
-// inner are the parameters in a parameter.
+// inner are the parameters in a parameter. Those of a schema that holds itself are a rule, which refers to itself.
 func (w *walker) inner(e *grammar.Reference, s scene) language.Node {
 	p := s.parameter
 	s.parameter, s.inside = nil, false
-	return w.members(e, &toolschema.Node{Alternatives: p.deep}, p.read, s)
+	node := &toolschema.Node{Alternatives: p.deep}
+	if !p.node.Recursive {
+		return w.members(e, node, p.read, s)
+	}
+	if made, ok := w.inners[p.node]; ok {
+		return made
+	}
+	made := &language.Rule{Name: s.tool.Name + p.node.Pointer + "-parameters"}
+	w.inners[p.node] = made
+	made.Body = w.members(e, node, p.read, s)
+	return made
 }
 
 // parameterChoice walks a choice inside a parameter.

@@ -19,9 +19,10 @@ import (
 // Tool is a declared tool.
 type Tool struct {
 	Name string
-	// Arguments is what the arguments must be. Read is the same schema as the reader of values has it.
+	// Arguments is what the arguments must be. Read reads the same schema as the reader of values has it; it is called
+	// for formats that have one.
 	Arguments *toolschema.Node
-	Read      *schema.Schema
+	Read      func() (*schema.Schema, error)
 	// Pinned: the arguments are held to the schema; else they are any object.
 	Pinned bool
 }
@@ -84,7 +85,7 @@ func New(o Options) (n language.Node, err error) {
 			panic(r)
 		}
 	}()
-	w := &walker{Options: o, calls: map[callKey]*language.Rule{}, tags: map[string]syntax.Tagged{}}
+	w := &walker{Options: o, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[string]syntax.Tagged{}}
 	if o.Tool != nil {
 		w.d = o.Tool
 	}
@@ -96,6 +97,10 @@ type walker struct {
 	Options
 	d     *grammar.Definition // whose rules are walked
 	calls map[callKey]*language.Rule
+	// read are the schemas of the tools as the reader of values has them.
+	read map[*Tool]*schema.Schema
+	// inners are the parameters in parameters whose schema holds itself.
+	inners map[*toolschema.Node]*language.Rule
 	// tags and lines keep what is known of the parameter rule.
 	tags  map[string]syntax.Tagged
 	lines []valueLine

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parlance-llm/parlance/constraint/language"
+	"github.com/parlance-llm/parlance/constraint/regular"
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
@@ -328,7 +329,7 @@ func (w *walker) blank(b *grammar.Blank, items []grammar.Expression, i int) lang
 }
 
 // lines are the line breaks that models put between tags.
-var lines = &language.Repeat{Inner: language.Text("\n"), Min: 0, Max: 2}
+var lines = &language.Repeat{Inner: &language.Class{Ranges: []regular.Range{{First: 0x0a, Last: 0x0a}}}, Min: 0, Max: 2, Soft: true}
 
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
@@ -346,7 +347,7 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 		}
 		return w.blank(e, nil, 0)
 	case *grammar.Layout:
-		return language.Maybe(language.Text(e.Text))
+		return language.Maybe(w.layout(e))
 	case *grammar.Choice:
 		return w.choice(e, s)
 	case *grammar.Sequence:
@@ -367,6 +368,30 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 		return w.set(e, s)
 	}
 	return language.Text("") // what is looked for is not written
+}
+
+// layout is white space that the family writes here, now and then: what else a group behind '^' writes is read, and
+// walked, where it is read.
+func (w *walker) layout(e *grammar.Layout) language.Node {
+	if e.Inner == nil {
+		return language.Text(e.Text)
+	}
+	var all []language.Node
+	for _, alternative := range e.Inner.Alternatives {
+		text := ""
+		for _, item := range alternative.Items {
+			if literal, ok := item.(*grammar.Literal); ok {
+				text += w.fill(literal.Text)
+			}
+		}
+		if text != "" && strings.TrimSpace(text) == "" {
+			all = append(all, language.Text(text))
+		}
+	}
+	if len(all) == 0 {
+		return language.Text("")
+	}
+	return language.Any(all...)
 }
 
 func (w *walker) optional(e *grammar.Optional, s scene) language.Node {

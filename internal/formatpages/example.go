@@ -39,6 +39,7 @@ type example struct {
 	prompt, template string
 	text             string
 	read             *parlance.Message
+	message          *parlance.Message // that was written; nil for a template's
 }
 
 // newExample has the renderer write as much of the message as the format can carry, and the parser read it.
@@ -64,7 +65,7 @@ func newExample(f *parlance.FormatInfo) (*example, error) {
 			refused = err
 			continue
 		}
-		e := &example{flags: flags(p), text: text, read: p.Parse(text, r, parlance.FinishStop)}
+		e := &example{flags: flags(p), text: text, read: p.Parse(text, r, parlance.FinishStop), message: m}
 		if read := e.read; read.Reasoning != m.Reasoning || read.Content != m.Content || len(read.Calls) != len(m.Calls) {
 			return nil, fmt.Errorf("what is written is not what is read: %q", text)
 		}

@@ -30,11 +30,22 @@ func Facts(f *parlance.FormatInfo) (facts []Fact) {
 	if len(f.Models) > 0 {
 		add("models", "%s", codes(f.Models))
 	}
+	for _, name := range f.ReasoningNames {
+		switch models, given := f.ReasoningModels[name]; {
+		case given && len(models) > 0:
+			add("models, reasoning parser "+name, "%s", codes(models))
+		case given:
+			add("models, reasoning parser "+name, "none known")
+		}
+	}
 	if f.Alone {
 		add("stands alone", "the format reads both halves itself, whichever parser is named for the other")
 	}
 	if f.TurnBegin != "" || f.TurnEnd != "" {
 		add("a turn in a prompt", "begins after `%s`, ends with `%s`", strconv.Quote(f.TurnBegin), strconv.Quote(f.TurnEnd))
+	}
+	if f.TurnResume != "" {
+		add("results inside a turn", "end with `%s`", strconv.Quote(f.TurnResume))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Thinking)) {
 		add("thinking, "+name, "%s", thinking(f.Thinking[name]))

@@ -56,6 +56,7 @@ A format is the way a model family writes. Its tool half and its reasoning half 
 		fmt.Fprintf(&out, "| [%s](%s.md) | %s | %s | %s | %s | %s |\n", f.Name, f.Name, escape(f.Title),
 			some(f.ToolNames), some(f.ReasoningNames), by, some(f.Models))
 	}
+	out.WriteString(resultsOfAll(formats))
 	fmt.Fprintf(&out, generated, "")
 	return out.String()
 }
@@ -95,12 +96,18 @@ func page(f *parlance.FormatInfo, cases fs.FS) (string, error) {
 	}
 	if f.ResponseTemplate {
 		out.WriteString("\n## Grammar\n\nThe grammar comes with the checkpoint; see [response templates](../response-templates.md).\n")
+		if err := writeResults(&out, f, nil); err != nil {
+			return "", err
+		}
 		fmt.Fprintf(&out, generated, f.Name+".yaml")
 		return out.String(), nil
 	}
 	out.WriteString("\n## Grammar\n\nHow a well-formed turn looks, in [the notation](../notation.md). What happens to all others is the same for every\nformat and is told [there](../notation.md#the-law) too.\n\n")
 	fence(&out, "", f.WholeGrammar)
 	respelled(&out, f)
+	if err := writeResults(&out, f, e); err != nil {
+		return "", err
+	}
 	markers(&out, f)
 	fmt.Fprintf(&out, generated, f.Name+".yaml")
 	return out.String(), nil

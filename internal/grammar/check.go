@@ -18,6 +18,12 @@ func (s *Source) check(d *Definition) error {
 			return err
 		}
 	}
+	if err := s.checkWritten(d); err != nil {
+		return err
+	}
+	if err := s.checkResults(d); err != nil {
+		return err
+	}
 	for _, token := range d.Tokens {
 		if !s.occurs(d, token) {
 			return s.fail(s.given["tokens"], "tokens: %q occurs in no literal of the grammar", token)
@@ -63,8 +69,19 @@ func (s *Source) checkReferences(d *Definition) error {
 
 // occurs tells whether a text is a part of some literal, or of the delimiter of a codec, or of a literal of a hole.
 func (s *Source) occurs(d *Definition, part string) bool {
+	found := occursIn(d.Rules, part)
+	for _, literals := range d.Holes {
+		for _, literal := range literals {
+			found = found || strings.Contains(literal, part)
+		}
+	}
+	return found
+}
+
+// occursIn tells whether a text is a part of some literal of rules, or of the delimiter of a codec.
+func occursIn(rules []*Rule, part string) bool {
 	found := false
-	for _, rule := range d.Rules {
+	for _, rule := range rules {
 		Walk(rule.Body, func(e Expression) bool {
 			switch e := e.(type) {
 			case *Literal:
@@ -74,11 +91,6 @@ func (s *Source) occurs(d *Definition, part string) bool {
 			}
 			return !found
 		})
-	}
-	for _, literals := range d.Holes {
-		for _, literal := range literals {
-			found = found || strings.Contains(literal, part)
-		}
 	}
 	return found
 }
@@ -185,11 +197,7 @@ func (s *Source) checkEnds(d *Definition, rule *Rule) (err error) {
 		}
 		switch e := e.(type) {
 		case *Literal:
-			for _, name := range hole.FindAllString(e.Text, -1) {
-				if _, ok := d.Holes[name[1:len(name)-1]]; !ok && len(d.Holes) > 0 {
-					err = s.fail(e.Position, "the hole %s is not among the holes of the definition", name)
-				}
-			}
+			err = s.checkHoles(d, e)
 		case *Capture:
 			_, pattern := e.Shape.(*Choice)
 			return !pattern || e.Name == "echo" // the text is split when it is complete; optional parts win
@@ -208,6 +216,16 @@ func (s *Source) checkEnds(d *Definition, rule *Rule) (err error) {
 		return err == nil
 	})
 	return err
+}
+
+// checkHoles finds holes in a literal that are not declared.
+func (s *Source) checkHoles(d *Definition, e *Literal) error {
+	for _, name := range hole.FindAllString(e.Text, -1) {
+		if _, ok := d.Holes[name[1:len(name)-1]]; !ok && len(d.Holes) > 0 {
+			return s.fail(e.Position, "the hole %s is not among the holes of the definition", name)
+		}
+	}
+	return nil
 }
 
 // checkEnd finds fault with a capture and what follows it.

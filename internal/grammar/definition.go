@@ -22,6 +22,8 @@ type Definition struct {
 	Rules []*Rule
 	// Holes are the names of the holes in literals, with the literals a hole is read off.
 	Holes map[string][]string
+	// Results say how tool results are written behind a turn; nil if the definition says nothing of them.
+	Results *Results
 
 	// Tokens are the literals, or parts of literals, that are single tokens where a vocabulary has them.
 	Tokens []string
@@ -48,8 +50,8 @@ type Definition struct {
 	// IDs is how call ids, or the numbers of calls, are made: "" (any), "per_conversation" and "per_message" (counted from
 	// 0), "per_message from 1" or "9 alphanumerics".
 	IDs string
-	// Keys is "sorted" if arguments are written in the order of their names.
-	Keys string
+	// Written is how the renderer spells values, where the family has a way of its own.
+	Written Written
 	// Thoughts is "content" if thoughts stay in the content, markers included.
 	Thoughts string
 	// Escapes is "newlines" if written-out line breaks in the trays are real ones.
@@ -71,12 +73,16 @@ type ReasoningName struct {
 	// Thinking is nil where the definition's own holds.
 	Thinking *Thinking
 	Thoughts string
+	// Models are the checkpoints for this name; nil where the definition's own hold.
+	Models []string
 }
 
 // Turn holds the markers of a model's turn in a prompt.
 type Turn struct {
 	Begin string `yaml:"begin"`
 	End   string `yaml:"end"`
+	// Resume is the marker that ends tool results inside a turn: the model goes on behind it.
+	Resume string `yaml:"resume"`
 }
 
 // Thinking is the switch of a family.
@@ -143,6 +149,24 @@ type Detect struct {
 	Template   []string `yaml:"template"`
 	Vocabulary []string `yaml:"vocabulary"`
 	Not        []string `yaml:"not"`
+}
+
+// Written is how values are spelled when a message is written. What is "" is spelled as usual: JSON with a space behind
+// comma and colon, its members in the order given; text, words and containers as the argument syntax has them.
+type Written struct {
+	// Keys is "sorted" if members are written in the order of their names, at every depth.
+	Keys string `yaml:"keys"`
+	// JSON is "compact" if JSON is written without spaces.
+	JSON string `yaml:"json"`
+	// Strings is "single" if the strings of Python stand in single quotes.
+	Strings string `yaml:"strings"`
+	// Words is "python" if a tagged value is True, False or None, or "json" if an argument of Python is true, false or null.
+	Words string `yaml:"words"`
+	// Containers is "python" if a tagged list or object is written as Python prints it, or "json" if one among the
+	// arguments of Python is written as JSON.
+	Containers string `yaml:"containers"`
+	// Items is the name under which the elements of a list are written, one by one, where parameters hold parameters.
+	Items string `yaml:"items"`
 }
 
 // Rule finds a rule by its name, or gives nil.

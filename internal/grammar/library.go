@@ -317,7 +317,7 @@ func (l *Library) boundaries() (*match.Table, []string) {
 	var literals []match.Literal
 	for _, format := range slices.Sorted(maps.Keys(l.sources)) {
 		source := l.sources[format]
-		for _, boundary := range []string{source.Turn.Begin, source.Turn.End} {
+		for _, boundary := range []string{source.Turn.Begin, source.Turn.End, source.Turn.Resume} {
 			if boundary == "" || seen[boundary] {
 				continue
 			}

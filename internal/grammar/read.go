@@ -250,6 +250,7 @@ func (s *Source) reasoningNames(r *reader, node *yaml.Node) error {
 		if err := group(map[string]decode{
 			"thinking": thinking(&own),
 			"thoughts": text(&name.Thoughts, "content"),
+			"models":   texts(&name.Models),
 		})(r, node); err != nil {
 			return err
 		}
@@ -262,14 +263,7 @@ func (s *Source) reasoningNames(r *reader, node *yaml.Node) error {
 }
 
 func (s *Source) grammarText(r *reader, node *yaml.Node) error {
-	if node.Kind != yaml.ScalarNode {
-		return r.fail(node, "expected the grammar as a block of text, found %s", kindOf(node))
-	}
-	first := Position{Line: node.Line, Column: node.Column}
-	if node.Style == yaml.LiteralStyle {
-		first = Position{Line: node.Line + 1, Column: 1 + r.indentation(node.Line+1)}
-	}
-	rules, err := ParseGrammar(r.file, node.Value, first)
+	rules, err := r.rules(node, "the grammar as a block of text")
 	if err != nil {
 		return err
 	}
@@ -313,8 +307,9 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		"tokens": texts(&s.Tokens),
 		"needed": texts(&s.Needed),
 		"turn": group(map[string]decode{
-			"begin": text(&s.Turn.Begin),
-			"end":   text(&s.Turn.End),
+			"begin":  text(&s.Turn.Begin),
+			"end":    text(&s.Turn.End),
+			"resume": text(&s.Turn.Resume),
 		}),
 		"thinking":       thinking(&s.Thinking),
 		"without_prompt": text(&s.WithoutPrompt, "inside"),
@@ -333,11 +328,18 @@ func (s *Source) keys(_ *reader) map[string]decode {
 			"vocabulary": texts(&s.Detect.Vocabulary),
 			"not":        texts(&s.Detect.Not),
 		}),
-		"join":     text(&s.Join),
-		"unwrap":   texts(&s.Unwrap),
-		"cannot":   texts(&s.Cannot),
-		"ids":      text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
-		"keys":     text(&s.Keys, "sorted"),
+		"join":   text(&s.Join),
+		"unwrap": texts(&s.Unwrap),
+		"cannot": texts(&s.Cannot),
+		"ids":    text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
+		"written": group(map[string]decode{
+			"keys":       text(&s.Written.Keys, "sorted"),
+			"json":       text(&s.Written.JSON, "compact"),
+			"strings":    text(&s.Written.Strings, "single"),
+			"words":      text(&s.Written.Words, "python", "json"),
+			"containers": text(&s.Written.Containers, "python", "json"),
+			"items":      text(&s.Written.Items),
+		}),
 		"thoughts": text(&s.Thoughts, "content"),
 		"escapes":  text(&s.Escapes, "newlines"),
 		"alone":    truth(&s.Alone),
@@ -346,6 +348,9 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		"slow":     text(&s.Slow),
 		"grammar": func(r *reader, node *yaml.Node) error {
 			return s.grammarText(r, node)
+		},
+		"results": func(r *reader, node *yaml.Node) error {
+			return s.resultsKey(r, node)
 		},
 	}
 }

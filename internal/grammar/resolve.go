@@ -12,7 +12,7 @@ func (s *Source) Resolve(base *Definition) (*Definition, error) {
 	d := s.Definition
 	if base != nil {
 		for from := range s.respell {
-			if !s.occurs(base, from) {
+			if !s.occurs(base, from) && (base.Results == nil || !occursIn(base.Results.Rules, from)) {
 				return nil, s.fail(s.respells, "respell: %q occurs in no literal of %s", from, base.Format)
 			}
 		}
@@ -42,6 +42,7 @@ func (s *Source) inherit(d *Definition, base *Definition) {
 	}
 	take("models", func() { d.Models = nil })
 	take("holes", func() { d.Holes = base.Holes })
+	take("results", func() { d.Results = s.respellResults(base.Results) })
 	take("tokens", func() { d.Tokens = s.respellAll(base.Tokens) })
 	take("needed", func() { d.Needed = s.respellAll(base.Needed) })
 	take("turn", func() { d.Turn = base.Turn })
@@ -56,7 +57,7 @@ func (s *Source) inherit(d *Definition, base *Definition) {
 	take("unwrap", func() { d.Unwrap = base.Unwrap })
 	take("cannot", func() { d.Cannot = base.Cannot })
 	take("ids", func() { d.IDs = base.IDs })
-	take("keys", func() { d.Keys = base.Keys })
+	take("written", func() { d.Written = base.Written })
 	take("thoughts", func() { d.Thoughts = base.Thoughts })
 	take("escapes", func() { d.Escapes = base.Escapes })
 	take("alone", func() { d.Alone = base.Alone })
@@ -115,6 +116,11 @@ func (s *Source) copy(e Expression) Expression {
 	switch e := e.(type) {
 	case *Literal:
 		return &Literal{e.Position, s.respellText(e.Text)}
+	case *Layout:
+		if e.Inner == nil {
+			return e
+		}
+		return &Layout{Position: e.Position, Inner: s.copy(e.Inner).(*Choice)}
 	case *Look:
 		return &Look{e.Position, s.copy(e.Inner)}
 	case *Capture:
@@ -147,7 +153,7 @@ func (s *Source) copy(e Expression) Expression {
 	case *Optional:
 		return &Optional{e.Position, s.copy(e.Inner)}
 	case *Repeat:
-		return &Repeat{e.Position, s.copy(e.Inner)}
+		return &Repeat{e.Position, s.copy(e.Inner), e.Once}
 	case *List:
 		return &List{e.Position, s.copy(e.Inner), e.Separator}
 	}

@@ -94,7 +94,7 @@ func (m *Machine) begin(name, id string, i, but int) bool {
 	if !m.keep {
 		m.piece()
 		if !m.silent {
-			m.events = append(m.events, Event{Kind: EventCall, Call: m.calls - 1, Name: name, ID: id})
+			m.events = append(m.events, Event{Kind: EventCall, Call: m.calls - 1, Begun: &Begun{name, id}})
 		}
 	}
 	return true
@@ -130,9 +130,9 @@ func (m *Machine) closeArguments() {
 	c.ended = true
 	switch c.syntax {
 	case inCode:
-		m.made(m.python.Close(m.scratch[:0]))
+		m.made(m.python.Close(m.arena))
 	case inDelimiters:
-		m.made(m.delimited.Close(m.scratch[:0]))
+		m.made(m.delimited.Close(m.arena))
 	case inText:
 		if c.first {
 			m.arguments(empty, memoryStatic)
@@ -165,7 +165,7 @@ func (m *Machine) endCall(cut bool) {
 		return
 	}
 	if m.keep {
-		m.events = append(m.events, Event{Kind: EventCall, Call: m.calls - 1, Name: c.name, ID: c.id})
+		m.events = append(m.events, Event{Kind: EventCall, Call: m.calls - 1, Begun: &Begun{c.name, c.id}})
 		if len(c.kept) > 0 {
 			m.events = append(m.events, Event{Kind: EventArguments, Call: m.calls - 1, Data: m.copy(c.kept)})
 		}
@@ -326,7 +326,9 @@ func (m *Machine) inPython(n *program.Node, piece []byte, i int) int {
 	if m.open {
 		rest = rest[:m.room(len(rest), m.heldLength(i))]
 	}
-	used, out, status := m.python.Step(rest, m.scratch[:0])
+	arena := len(m.arena)
+	used, out, status := m.python.Step(rest, m.arena)
+	m.arena, out = out, out[arena:]
 	i += used
 	if m.open {
 		switch {
@@ -350,7 +352,7 @@ func (m *Machine) inPython(n *program.Node, piece []byte, i int) int {
 		from = i
 	}
 	m.take(piece[from:i], AsArguments, m.calls-1)
-	m.made(out)
+	m.give(out)
 	if status == codec.Done {
 		m.closeArguments()
 		m.endCall(false)
@@ -360,28 +362,36 @@ func (m *Machine) inPython(n *program.Node, piece []byte, i int) int {
 	return i
 }
 
-// made gives out argument text that was made here.
-func (m *Machine) made(out []byte) {
-	if len(out) > 0 {
+// made gives out argument text that was appended to the arena.
+func (m *Machine) made(arena []byte) {
+	text := arena[len(m.arena):]
+	m.arena = arena
+	m.give(text)
+}
+
+// give gives out argument text that lies in the arena.
+func (m *Machine) give(text []byte) {
+	if len(text) > 0 {
 		m.call.first = false
-		m.arguments(out, memoryReused)
+		m.arguments(text[:len(text):len(text)], memoryStatic)
 	}
-	m.scratch = out[:0]
 }
 
 func (m *Machine) startDelimited(n *program.Node) {
 	m.delimited.Quotes = n.Quotes
 	m.delimited.Start(n.Delimiter, n.Closer, m.call.schema)
 	m.call.syntax = inDelimiters
+	m.typed = !m.tokenDelimiter(n)
 }
 
 // inDelimited reads arguments with delimited strings. Outside strings the closers of the call end them.
 func (m *Machine) inDelimited(n *program.Node, piece []byte, i int) int {
-	typed := !m.tokenDelimiter(n)
-	used, out, status := m.delimited.Step(piece[i:], m.scratch[:0], typed)
+	arena := len(m.arena)
+	used, out, status := m.delimited.Step(piece[i:], m.arena, m.typed)
+	m.arena, out = out, out[arena:]
 	m.take(piece[i:i+used], AsArguments, m.calls-1)
 	i += used
-	m.made(out)
+	m.give(out)
 	if status == codec.Done {
 		m.closeArguments()
 		m.endCall(false)
@@ -403,7 +413,7 @@ func (m *Machine) tokenDelimiter(n *program.Node) bool {
 
 func (m *Machine) delimiterToken(n *program.Node, text []byte) {
 	m.take(text, AsArguments, m.calls-1)
-	m.made(m.delimited.Delimiter(m.scratch[:0]))
+	m.made(m.delimited.Delimiter(m.arena))
 }
 
 // delimitedToken reads a token that is not the delimiter: a closer of the call ends arguments whose bracket is missing.

@@ -337,9 +337,9 @@ func (m *Machine) endOpenCall(reason Reason) {
 	}
 	switch m.call.syntax {
 	case inCode:
-		m.made(m.python.Cut(m.scratch[:0]))
+		m.made(m.python.Cut(m.arena))
 	case inDelimiters:
-		m.made(m.delimited.Cut(m.scratch[:0]))
+		m.made(m.delimited.Cut(m.arena))
 	}
 	m.endCall(true)
 }

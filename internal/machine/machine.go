@@ -61,14 +61,17 @@ const (
 type Event struct {
 	Kind EventKind
 	Tray program.Tray
+	// Malformed and Cut are given with EventCallEnd: the arguments could not be read; the output was cut off in them.
+	Malformed, Cut bool
 	// Call is the number of the call, from 0.
 	Call int
 	Data []byte
-	// Name and ID are given with EventCall; ID is "" where the model wrote none.
-	Name, ID string
-	// Malformed and Cut are given with EventCallEnd: the arguments could not be read; the output was cut off in them.
-	Malformed, Cut bool
+	// Begun is given with EventCall. It is apart because events are many, and few of them begin a call.
+	Begun *Begun
 }
+
+// Begun is a call that begins: its name, and its id, "" where the model wrote none.
+type Begun struct{ Name, ID string }
 
 // Reason is why an output ended.
 type Reason uint8
@@ -132,6 +135,7 @@ type Machine struct {
 	envelope  envelope
 	python    python.Codec
 	delimited delimited.Codec
+	typed     bool // the delimiter counts where it is typed, not only as a token
 	whole     whole
 	raw       raw
 	value     value
@@ -433,7 +437,21 @@ func (m *Machine) emit(tray program.Tray, text []byte, kind memory) {
 			return
 		}
 	}
-	m.events = append(m.events, Event{Kind: EventText, Tray: tray, Data: text})
+	m.event(EventText, tray, 0, text)
+}
+
+// event adds an event. The members are written where they will be: a value that is made first and then moved costs
+// several times as much.
+func (m *Machine) event(kind EventKind, tray program.Tray, call int, data []byte) {
+	n := len(m.events)
+	if n == cap(m.events) {
+		m.events = append(m.events, Event{})
+	} else {
+		m.events = m.events[:n+1]
+	}
+	e := &m.events[n]
+	e.Kind, e.Tray, e.Malformed, e.Cut = kind, tray, false, false
+	e.Call, e.Data, e.Begun = call, data, nil
 }
 
 // arguments gives out argument text of the open call, or keeps it.
@@ -454,7 +472,7 @@ func (m *Machine) arguments(text []byte, kind memory) {
 			return
 		}
 	}
-	m.events = append(m.events, Event{Kind: EventArguments, Call: m.calls - 1, Data: text})
+	m.event(EventArguments, 0, m.calls-1, text)
 }
 
 // adjacent tells whether b begins in memory where a ends, in one allocation: a must have room for it.

@@ -11,8 +11,9 @@ func (m *Machine) Plain(piece []byte, ends int) (tray program.Tray, text []byte,
 	if !n.Steady || m.place != 0 || !t.started || t.tray != n.Tray || !m.direct || m.promptHeld > 0 || m.echo.recording {
 		return 0, nil, false
 	}
+	first := &n.Table.First
 	for _, c := range piece {
-		if n.Table.First[c] {
+		if first[c] {
 			return 0, nil, false
 		}
 	}
@@ -34,11 +35,13 @@ func (m *Machine) Plain(piece []byte, ends int) (tray program.Tray, text []byte,
 		}
 	}
 	m.position += len(piece)
-	if text = piece[:end]; end > 0 && len(blanks) > 0 {
+	text = piece[:end]
+	if end > 0 && len(blanks) > 0 {
 		m.arena = append(append(m.arena[:0], blanks...), text...)
 		text, blanks = m.arena, blanks[:0]
+		t.behind[t.tray] = blanks
 	}
-	if end < len(piece) || len(blanks) == 0 {
+	if end < len(piece) {
 		t.behind[t.tray] = append(blanks, piece[end:]...)
 	}
 	return t.tray, text, true

@@ -38,5 +38,5 @@ var kindsByName = map[string]Kinds{
 	"string": String, "str": String, "text": String, "varchar": String, "char": String, "enum": String,
 }
 
-// kindNamed returns the kind of a type name, in any case and with blanks around it; none for a name nobody knows.
-func kindNamed(name string) Kinds { return kindsByName[strings.ToLower(strings.TrimSpace(name))] }
+// KindNamed returns the kind of a type name, in any case and with blanks around it; none for a name nobody knows.
+func KindNamed(name string) Kinds { return kindsByName[strings.ToLower(strings.TrimSpace(name))] }

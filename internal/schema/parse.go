@@ -2,7 +2,11 @@ package schema
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
+	"slices"
+
+	"github.com/parlance-llm/parlance/internal/jsontree"
 )
 
 // Parse reads the schema of a tool's parameters, a JSON object. Nothing, blanks or null give the silent schema: nil
@@ -14,23 +18,28 @@ func Parse(parameters []byte) (*Schema, error) {
 	if len(bytes.TrimSpace(parameters)) == 0 {
 		return nil, nil
 	}
-	tree, err := readTree(parameters)
+	tree, err := jsontree.Read(parameters)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("tool schema: %w", err)
 	}
-	switch tree.kind {
+	return ParseTree(tree)
+}
+
+// ParseTree is Parse for a text that has been read.
+func ParseTree(tree *jsontree.Value) (*Schema, error) {
+	switch tree.Kind {
 	case 'n':
 		return nil, nil
 	case '{':
 	default:
-		return nil, tree.expected("an object")
+		return nil, expected(tree, "an object")
 	}
-	c := compiler{tree: tree, nodes: make(map[*value]*Schema), toldBy: make(map[*Schema][]*Schema)}
+	c := compiler{tree: tree, nodes: make([]*Schema, tree.Count()), toldBy: make(map[*Schema][]*Schema)}
 	root := c.node(tree)
 	for len(c.waiting) > 0 {
 		v := c.waiting[len(c.waiting)-1]
 		c.waiting = c.waiting[:len(c.waiting)-1]
-		if err := c.fill(c.nodes[v], v); err != nil {
+		if err := c.fill(c.nodes[v.Number], v); err != nil {
 			return nil, err
 		}
 	}
@@ -42,28 +51,30 @@ func Parse(parameters []byte) (*Schema, error) {
 // compiler makes nodes of the values of a tree. A value becomes a node when somebody refers to it and is filled later,
 // from the waiting list: so a circle of references ends, and no depth of nesting is a depth of calls.
 type compiler struct {
-	tree    *value
-	nodes   map[*value]*Schema
-	waiting []*value
+	tree    *jsontree.Value
+	nodes   []*Schema // by the numbers of their values, nil where there is none
+	made    []*Schema // the same in the order in which they were made
+	waiting []*jsontree.Value
 	toldBy  map[*Schema][]*Schema // for each node those that look through to it
 }
 
 // node returns the node of a value, nil (silent) if the value is not an object.
-func (c *compiler) node(v *value) *Schema {
-	if v == nil || v.kind != '{' {
+func (c *compiler) node(v *jsontree.Value) *Schema {
+	if v == nil || v.Kind != '{' {
 		return nil
 	}
-	node, ok := c.nodes[v]
-	if !ok {
+	node := c.nodes[v.Number]
+	if node == nil {
 		node = new(Schema)
-		c.nodes[v] = node
+		c.nodes[v.Number] = node
+		c.made = append(c.made, node)
 		c.waiting = append(c.waiting, v)
 	}
 	return node
 }
 
 // fill reads the keywords of a node.
-func (c *compiler) fill(s *Schema, v *value) error {
+func (c *compiler) fill(s *Schema, v *jsontree.Value) error {
 	if err := s.fillKinds(v); err != nil {
 		return err
 	}
@@ -78,82 +89,82 @@ func (c *compiler) fill(s *Schema, v *value) error {
 
 // fillKinds reads what the node itself says about its type. Where it says nothing, its shape does: properties make an
 // object, items an array.
-func (s *Schema) fillKinds(v *value) error {
-	if names := v.keyword("type"); names != nil {
-		switch names.kind {
+func (s *Schema) fillKinds(v *jsontree.Value) error {
+	if names := v.Keyword("type"); names != nil {
+		switch names.Kind {
 		case '"':
-			s.kinds |= kindNamed(names.text)
+			s.kinds |= KindNamed(names.Text)
 		case '[':
-			for _, name := range names.elements {
-				if name.kind != '"' {
-					return name.expected("the name of a type")
+			for _, name := range names.Elements {
+				if name.Kind != '"' {
+					return expected(name, "the name of a type")
 				}
-				s.kinds |= kindNamed(name.text)
+				s.kinds |= KindNamed(name.Text)
 			}
 		default:
-			return names.expected("the name of a type or an array of them")
+			return expected(names, "the name of a type or an array of them")
 		}
 	}
-	if values := v.keyword("enum"); values != nil {
-		if values.kind != '[' {
-			return values.expected("an array of values")
+	if values := v.Keyword("enum"); values != nil {
+		if values.Kind != '[' {
+			return expected(values, "an array of values")
 		}
-		for _, value := range values.elements {
-			s.kinds |= value.valueKind()
+		for _, value := range values.Elements {
+			s.kinds |= KindOf(value)
 		}
 	}
-	if value := v.members["const"]; value != nil { // null is a value here
-		s.kinds |= value.valueKind()
+	if value := v.Member("const"); value != nil { // null is a value here
+		s.kinds |= KindOf(value)
 	}
 	if s.kinds == 0 {
-		if v.keyword("properties") != nil || v.keyword("patternProperties") != nil {
+		if v.Keyword("properties") != nil || v.Keyword("patternProperties") != nil {
 			s.kinds |= Object
 		}
-		if v.keyword("items") != nil || v.keyword("prefixItems") != nil {
+		if v.Keyword("items") != nil || v.Keyword("prefixItems") != nil {
 			s.kinds |= Array
 		}
 	}
-	if nullable := v.keyword("nullable"); nullable != nil && nullable.kind == 't' {
+	if nullable := v.Keyword("nullable"); nullable != nil && nullable.Kind == 't' {
 		s.kinds |= Null
 	}
 	return nil
 }
 
-func (c *compiler) fillMembers(s *Schema, v *value) error {
-	properties, err := v.objectKeyword("properties")
+func (c *compiler) fillMembers(s *Schema, v *jsontree.Value) error {
+	properties, err := objectKeyword(v, "properties")
 	if err != nil {
 		return err
 	}
 	if len(properties) > 0 {
 		s.properties = make(map[string]*Schema, len(properties))
-		for name, property := range properties {
-			s.properties[name] = c.node(property)
+		for _, member := range properties {
+			s.properties[member.Name] = c.node(member.Value)
 		}
 	}
-	patterns, err := v.objectKeyword("patternProperties")
+	patterns, err := objectKeyword(v, "patternProperties")
 	if err != nil {
 		return err
 	}
-	for source, property := range patterns {
+	for _, member := range patterns {
 		// JavaScript knows expressions that Go does not. Such an entry tells us nothing; it makes no schema wrong.
-		if expression, err := regexp.Compile(source); err == nil {
-			s.patterns = append(s.patterns, pattern{expression, c.node(property)})
+		if expression, err := regexp.Compile(member.Name); err == nil {
+			s.patterns = append(s.patterns, pattern{expression, c.node(member.Value)})
 		}
 	}
-	s.additional = c.node(v.keyword("additionalProperties"))
+	s.additional = c.node(v.Keyword("additionalProperties"))
 	return nil
 }
 
 // fillElements reads what is said about the elements of a list. The older spelling, an array under items and the rest
 // under additionalItems, is still in use.
-func (c *compiler) fillElements(s *Schema, v *value) error {
-	byPosition, err := v.arrayKeyword("prefixItems")
+func (c *compiler) fillElements(s *Schema, v *jsontree.Value) error {
+	byPosition, err := arrayKeyword(v, "prefixItems")
 	if err != nil {
 		return err
 	}
-	items := v.keyword("items")
-	if items != nil && items.kind == '[' {
-		byPosition, items = items.elements, v.keyword("additionalItems")
+	items := v.Keyword("items")
+	if items != nil && items.Kind == '[' {
+		byPosition, items = items.Elements, v.Keyword("additionalItems")
 	}
 	for _, element := range byPosition {
 		s.prefix = append(s.prefix, c.node(element))
@@ -162,21 +173,21 @@ func (c *compiler) fillElements(s *Schema, v *value) error {
 	return nil
 }
 
-func (c *compiler) fillThrough(s *Schema, v *value) error {
-	look := func(target *value) {
+func (c *compiler) fillThrough(s *Schema, v *jsontree.Value) error {
+	look := func(target *jsontree.Value) {
 		if node := c.node(target); node != nil {
 			s.through = append(s.through, node)
 			c.toldBy[node] = append(c.toldBy[node], s)
 		}
 	}
-	if reference := v.keyword("$ref"); reference != nil {
-		if reference.kind != '"' {
-			return reference.expected("a reference as a string")
+	if reference := v.Keyword("$ref"); reference != nil {
+		if reference.Kind != '"' {
+			return expected(reference, "a reference as a string")
 		}
-		look(c.tree.find(reference.text))
+		look(c.tree.Find(reference.Text))
 	}
 	for _, name := range [...]string{"anyOf", "oneOf", "allOf"} {
-		members, err := v.arrayKeyword(name)
+		members, err := arrayKeyword(v, name)
 		if err != nil {
 			return err
 		}
@@ -190,10 +201,10 @@ func (c *compiler) fillThrough(s *Schema, v *value) error {
 // spreadKinds gives every node the kinds of the nodes it looks through to. A node is visited again only when it has
 // learned a kind, at most seven times, so circles end and long chains are no trouble.
 func (c *compiler) spreadKinds() {
-	waiting := make([]*Schema, 0, len(c.nodes))
-	for _, node := range c.nodes {
-		waiting = append(waiting, node)
+	if len(c.toldBy) == 0 {
+		return
 	}
+	waiting := slices.Clone(c.made)
 	for len(waiting) > 0 {
 		node := waiting[len(waiting)-1]
 		waiting = waiting[:len(waiting)-1]
@@ -211,7 +222,10 @@ func (c *compiler) spreadKinds() {
 // another make room for it.
 func (c *compiler) shorten() {
 	shortened := make(map[*Schema][]*Schema)
-	for _, node := range c.nodes {
+	for _, node := range c.made {
+		if node.through == nil {
+			continue
+		}
 		var kept []*Schema
 		for _, other := range node.through {
 			other = other.target()
@@ -223,30 +237,5 @@ func (c *compiler) shorten() {
 	}
 	for node, kept := range shortened {
 		node.through = kept
-	}
-}
-
-// objectKeyword returns the members of a keyword that must be an object. An empty array is taken for an empty object:
-// that is how PHP writes one.
-func (v *value) objectKeyword(name string) (map[string]*value, error) {
-	switch object := v.keyword(name); {
-	case object == nil, object.kind == '[' && len(object.elements) == 0:
-		return nil, nil
-	case object.kind == '{':
-		return object.members, nil
-	default:
-		return nil, object.expected("an object")
-	}
-}
-
-// arrayKeyword returns the elements of a keyword that must be an array.
-func (v *value) arrayKeyword(name string) ([]*value, error) {
-	switch array := v.keyword(name); {
-	case array == nil:
-		return nil, nil
-	case array.kind == '[':
-		return array.elements, nil
-	default:
-		return nil, array.expected("an array")
 	}
 }

@@ -34,6 +34,8 @@ const (
 	Forbidden
 	// NotFound: a model, or a stored thing, that is not there.
 	NotFound
+	// MethodNotAllowed: the route is there for other methods.
+	MethodNotAllowed
 	// RequestTimeout: the client did not send its request to the end in time.
 	RequestTimeout
 	// TooLarge: the body is larger than the server takes.
@@ -56,20 +58,21 @@ var kinds = map[Kind]struct {
 	status int
 	name   string
 }{
-	Internal:       {http.StatusInternalServerError, "InternalServerError"},
-	Invalid:        {http.StatusBadRequest, "BadRequestError"},
-	Schema:         {http.StatusBadRequest, "Bad Request"},
-	Unauthorized:   {http.StatusUnauthorized, "AuthenticationError"},
-	Forbidden:      {http.StatusForbidden, "PermissionDeniedError"},
-	NotFound:       {http.StatusNotFound, "NotFoundError"},
-	RequestTimeout: {http.StatusRequestTimeout, "RequestTimeoutError"},
-	TooLarge:       {http.StatusRequestEntityTooLarge, "RequestEntityTooLargeError"},
-	Unprocessable:  {http.StatusUnprocessableEntity, "UnprocessableEntityError"},
-	RateLimited:    {http.StatusTooManyRequests, "RateLimitError"},
-	Overloaded:     {http.StatusServiceUnavailable, "ServiceUnavailableError"},
-	NotImplemented: {http.StatusNotImplemented, "NotImplementedError"},
-	BadGateway:     {http.StatusBadGateway, "BadGatewayError"},
-	GatewayTimeout: {http.StatusGatewayTimeout, "GatewayTimeoutError"},
+	Internal:         {http.StatusInternalServerError, "InternalServerError"},
+	Invalid:          {http.StatusBadRequest, "BadRequestError"},
+	Schema:           {http.StatusBadRequest, "Bad Request"},
+	Unauthorized:     {http.StatusUnauthorized, "AuthenticationError"},
+	Forbidden:        {http.StatusForbidden, "PermissionDeniedError"},
+	NotFound:         {http.StatusNotFound, "NotFoundError"},
+	MethodNotAllowed: {http.StatusMethodNotAllowed, "MethodNotAllowedError"},
+	RequestTimeout:   {http.StatusRequestTimeout, "RequestTimeoutError"},
+	TooLarge:         {http.StatusRequestEntityTooLarge, "RequestEntityTooLargeError"},
+	Unprocessable:    {http.StatusUnprocessableEntity, "UnprocessableEntityError"},
+	RateLimited:      {http.StatusTooManyRequests, "RateLimitError"},
+	Overloaded:       {http.StatusServiceUnavailable, "ServiceUnavailableError"},
+	NotImplemented:   {http.StatusNotImplemented, "NotImplementedError"},
+	BadGateway:       {http.StatusBadGateway, "BadGatewayError"},
+	GatewayTimeout:   {http.StatusGatewayTimeout, "GatewayTimeoutError"},
 }
 
 // Error is what went wrong with a request.

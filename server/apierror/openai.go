@@ -40,7 +40,7 @@ func (e *Error) Anthropic() []byte {
 
 func (e *Error) anthropicType() string {
 	switch e.Status() {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+	case http.StatusNotImplemented:
 		return "invalid_request_error"
 	case http.StatusUnauthorized:
 		return "authentication_error"
@@ -54,6 +54,11 @@ func (e *Error) anthropicType() string {
 		return "rate_limit_error"
 	case http.StatusServiceUnavailable:
 		return "overloaded_error"
+	case http.StatusGatewayTimeout:
+		return "timeout_error"
+	}
+	if e.Status() < http.StatusInternalServerError {
+		return "invalid_request_error"
 	}
 	return "api_error"
 }

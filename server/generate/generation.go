@@ -174,8 +174,8 @@ func (g *Generation) observe(tell func(Observer)) {
 
 // choice makes one choice.
 func (g *Generation) choice(number int) error {
-	c := &choice{generation: g, number: number, sorter: g.newSorter()}
 	request := g.engine.Choice(number)
+	c := &choice{generation: g, number: number, sorter: g.newSorter(), counter: newCounter(request)}
 	if len(request.Stop) < len(g.request.Stop) {
 		set, err := stops.Compile(g.request.Stop)
 		if err != nil {
@@ -205,10 +205,7 @@ func (c *choice) generate(request *engine.Request) error {
 	}
 	defer stream.Close()
 	for {
-		piece, err := stream.Next()
-		if errors.Is(err, io.EOF) {
-			return errBroken()
-		}
+		piece, err := next(stream)
 		if err != nil {
 			return err
 		}
@@ -217,6 +214,22 @@ func (c *choice) generate(request *engine.Request) error {
 			return nil
 		}
 	}
+}
+
+// next reads the next piece of a stream that is not over. Most engines count the tokens in an event of its own, behind the
+// one that says why the answer ended; the last piece has both.
+func next(stream engine.Stream) (engine.Piece, error) {
+	piece, err := stream.Next()
+	if errors.Is(err, io.EOF) {
+		return piece, errBroken()
+	}
+	if err != nil || piece.Finish == "" || piece.Usage != nil {
+		return piece, err
+	}
+	if behind, err := stream.Next(); err == nil { // else the answer has ended all the same
+		piece.Usage = behind.Usage
+	}
+	return piece, nil
 }
 
 func (g *Generation) newSorter() *sorter {
@@ -229,7 +242,7 @@ func (g *Generation) newSorter() *sorter {
 	if parser := g.request.Model.Parser; parser != nil {
 		start = parser.PromptState(g.reading)
 	}
-	s.watch, s.alarmed = detect.NewWatch(g.request.Model.Parser, start), g.alarm
+	s.watch, s.alarmed = g.generator.detector().NewWatch(g.request.Model.Parser, start), g.alarm
 	return s
 }
 

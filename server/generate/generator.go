@@ -22,6 +22,8 @@ type Generator struct {
 	Renderer Renderer
 	// Constrainer holds the model to forced calls, strict tools and response formats.
 	Constrainer Constrainer
+	// Detector raises the alarms; nil is that of the built-in formats.
+	Detector *detect.Detector
 	// Options are the parser's: what the library leaves to its user.
 	Exact, Validated, KnownToolsOnly bool
 	// Observer hears what happens; nil is nobody.
@@ -86,6 +88,13 @@ type Observer interface {
 	Alarmed(r *Request, a detect.Alarm)
 	// Finished: a choice is over.
 	Finished(r *Request, f Finish, u Usage)
+}
+
+func (g *Generator) detector() *detect.Detector {
+	if g.Detector == nil {
+		return detect.For(parlance.Default())
+	}
+	return g.Detector
 }
 
 // check tells what is wrong with a request that the interfaces share: whether the server was started with what its tool
@@ -214,7 +223,7 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 		ID: r.ID, Model: r.Model.Upstream, Prompt: prompt, Conversation: conversation, Sampling: r.Sampling, MaxTokens: r.MaxTokens,
 		StopTokens: r.StopTokens, IncludeStop: r.IncludeStop, Logprobs: r.Logprobs, TopLogprobs: r.TopLogprobs,
 		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget, Extra: r.EngineParameter,
-		SpacesBetweenSpecialTokens: r.SpacesBetween,
+		SpacesBetweenSpecialTokens: r.SpacesBetween, ContinuousUsage: r.CountSteps,
 	}
 	if e.TopLogprobs < 0 { // all there are
 		e.TopLogprobs = can.MaxTopLogprobs
@@ -222,7 +231,7 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 	if (can.StopStrings == 0 || len(r.Stop) <= can.StopStrings) && (can.IncludeStop || !r.IncludeStop) {
 		e.Stop = r.Stop
 	} else { // they are looked for here
-		e.IncludeStop = false
+		e.IncludeStop, e.ContinuousUsage = false, true // the engine's last count may not come
 	}
 	if r.Model.Parser == nil {
 		e.SkipSpecialTokens = r.SkipSpecial == nil || *r.SkipSpecial

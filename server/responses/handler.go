@@ -73,18 +73,23 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *assembler, g
 	}
 	events := sse.Start(w, h.Settings.WriteTimeout)
 	defer events.Close()
-	a.send = events.Event
-	if err := errors.Join(a.lifecycle("created"), a.lifecycle("in_progress")); err != nil {
-		return nil // the client has gone
+	gone := false
+	a.send = func(name string, data []byte) error {
+		gone = gone || events.Event(name, data) != nil
+		return nil // what is made is stored all the same
 	}
+	_ = errors.Join(a.lifecycle("created"), a.lifecycle("in_progress"))
 	began := false
-	_ = h.produce(r.Context(), a, generation, func() (generate.Step, error) {
+	return h.produce(r.Context(), a, generation, func() (generate.Step, error) {
 		if !began && !errors.Is(err, generate.ErrWaiting) {
 			began = true
 			return step, err
 		}
 		began = true
 		for {
+			if gone && a.object.Status == inProgress {
+				return generate.Step{}, errGone
+			}
 			step, err := generation.Next(h.Settings.KeepAlive)
 			if errors.Is(err, io.EOF) {
 				generate.WarnLate(w.Header(), events, generation)
@@ -92,12 +97,9 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *assembler, g
 			if !errors.Is(err, generate.ErrWaiting) {
 				return step, err
 			}
-			if err := events.KeepAlive(); err != nil {
-				return step, err
-			}
+			gone = gone || events.KeepAlive() != nil
 		}
-	}) // an error is the client's having gone
-	return nil
+	})
 }
 
 // background answers with a response that is queued, or with the stream of its events.

@@ -10,12 +10,13 @@ import (
 
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/generate"
+	"github.com/parlance-llm/parlance/server/place"
 	"github.com/parlance-llm/parlance/server/store"
 )
 
 // produce reads an answer to its end. The object is finished, stored if the request wants it, and only then is its end
 // told: what a client has been told of is kept. An engine that fails makes it a failed response, which is told and stored
-// likewise (W24). idle is called where nothing has come for a while. The error is of telling.
+// likewise (W24). The error is of a whole answer, which has not been told of.
 func (h *Handler) produce(ctx context.Context, a *assembler, generation *generate.Generation, next func() (generate.Step, error)) error {
 	for {
 		step, err := next()
@@ -44,20 +45,23 @@ func (h *Handler) produce(ctx context.Context, a *assembler, generation *generat
 // broken says that a response was not made to its end: it was cancelled, the client of its stream has left, or it failed.
 func (o *object) broken(ctx context.Context, err error) {
 	var ours *apierror.Error
-	if ctx.Err() != nil && !errors.As(context.Cause(ctx), &ours) {
+	if errors.Is(err, errGone) || ctx.Err() != nil && !errors.As(context.Cause(ctx), &ours) {
 		o.Status = cancelled
 		return
 	}
 	o.fail(err)
 }
 
-// errCancelled ends a run that a client has cancelled.
-var errCancelled = errors.New("the response was cancelled")
+// errCancelled ends a run that a client has cancelled, errGone a stream whose client has left or does not read.
+var (
+	errCancelled = errors.New("the response was cancelled")
+	errGone      = errors.New("the client has gone")
+)
 
 // end stores a response that is over and tells its end.
 func (h *Handler) end(ctx context.Context, a *assembler) error {
 	last := a.last()
-	if err := h.finish(ctx, a, last.data); err != nil {
+	if err := h.finish(ctx, a, last); err != nil {
 		h.Logger.Error("a response could not be stored", "response", a.object.ID, "error", err)
 		a.object.fail(&apierror.Error{Kind: apierror.Internal, Message: "The response could not be stored", Cause: err})
 		last = a.last()
@@ -65,28 +69,51 @@ func (h *Handler) end(ctx context.Context, a *assembler) error {
 	if a.send == nil {
 		return nil
 	}
-	return a.send(last.name, last.data)
+	for _, e := range last {
+		if err := a.send(e.name, e.data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// last is the event that tells of the end.
-func (a *assembler) last() named {
+// last are the events that tell of the end: one, and before that of a failure what went wrong.
+func (a *assembler) last() (events []named) {
+	number := a.sequence
+	if a.object.Status == failed {
+		events = append(events, failureEvent(number, a.object.Error))
+		number++
+	}
 	name := "response." + a.object.Status
 	if a.object.Status == cancelled {
 		name = "response." + incomplete // there is no event of its own
 	}
-	return named{name, encode(event{Type: name, Sequence: a.sequence, Response: a.object})}
+	return append(events, named{name, encode(event{Type: name, Sequence: number, Response: a.object})})
+}
+
+// failureEvent is the event error.
+func failureEvent(number int, why *failure) named {
+	return named{"error", encode(struct {
+		Type     string  `json:"type"`
+		Sequence int     `json:"sequence_number"`
+		Code     string  `json:"code"`
+		Message  string  `json:"message"`
+		Param    *string `json:"param"`
+	}{"error", number, why.Code, why.Message, nil})}
 }
 
 // finish stores a response that is over, if the request wants it: with its last events if it was made in the background,
 // and in its conversation.
-func (h *Handler) finish(ctx context.Context, a *assembler, last []byte) error {
+func (h *Handler) finish(ctx context.Context, a *assembler, last []named) error {
 	if !a.request.store {
 		return nil
 	}
 	ending := store.Ending{Extend: a.request.conversation != "" && (a.object.Status == completed || a.object.Status == incomplete)}
 	if a.journal != nil {
 		ending.From, ending.Events = a.journal.unstored()
-		ending.Events = append(ending.Events, last)
+		for _, e := range last {
+			ending.Events = append(ending.Events, e.data)
+		}
 	}
 	ctx = context.WithoutCancel(ctx) // a client that leaves now has been, or will be, told
 	err := h.Store.Finish(ctx, a.request.stored(a.object), ending)
@@ -200,7 +227,9 @@ func (h *Handler) start(ctx context.Context, r *Request) (*run, error) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	one := &run{id: a.object.ID, cancel: cancel, snap: encode(a.object), changed: make(chan struct{})}
 	h.runs.add(one)
+	release := place.Keep(ctx) // until the run is over, not the request
 	h.runs.group.Go(func() {
+		defer release()
 		defer cancel(nil)
 		h.work(ctx, one, a)
 	})

@@ -323,12 +323,13 @@ func (h *Handler) failAbandoned(ctx context.Context) error {
 		why := &failure{"server_error", "The server that made this response has stopped"}
 		response.Status, response.Body = failed, changeStatus(response.Body, failed, why)
 		events, eventErr := h.Store.Events(ctx, id, -1)
+		number := len(events)
 		last := encode(struct {
 			Type     string         `json:"type"`
 			Sequence int            `json:"sequence_number"`
 			Response jsontext.Value `json:"response"`
-		}{"response.failed", len(events), response.Body})
-		err = errors.Join(err, eventErr, h.Store.Finish(ctx, response, store.Ending{From: len(events), Events: [][]byte{last}}))
+		}{"response.failed", number + 1, response.Body})
+		err = errors.Join(err, eventErr, h.Store.Finish(ctx, response, store.Ending{From: number, Events: [][]byte{failureEvent(number, why).data, last}}))
 	}
 	return err
 }

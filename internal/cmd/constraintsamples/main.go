@@ -2,6 +2,11 @@
 // JSON object a line. The acceptors of engines are held against them.
 //
 //	constraintsamples [-seed N] [-texts N] [-ugly N] [-sets FILE] TOOLS.json …
+//
+// With -reference it writes our structural tags for the requests of the reference's instead, for as many copies of the
+// tools as it is told:
+//
+//	constraintsamples -reference FILE [-copies N] TOOLS.json
 package main
 
 import (
@@ -37,14 +42,17 @@ type line struct {
 
 // flags are what the command line says.
 type flags struct {
-	seed    uint64
-	texts   int
-	ugly    int
-	sets    string
-	every   int
-	choices []string
-	formats []string
-	files   []string
+	seed  uint64
+	texts int
+	ugly  int
+	sets  string
+	every int
+	// reference is a file with the reference's structural tags.
+	reference string
+	copies    int
+	choices   []string
+	formats   []string
+	files     []string
 }
 
 func main() {
@@ -54,6 +62,8 @@ func main() {
 	flag.IntVar(&f.ugly, "ugly", 0, "how many random schemas of growing ugliness to add, each with one format in turn")
 	flag.StringVar(&f.sets, "sets", "", "a file with one array of tools a line, each with one format in turn")
 	flag.IntVar(&f.every, "every", 1, "take every so many of the lines of -sets")
+	flag.StringVar(&f.reference, "reference", "", "a file with the reference's structural tags, for whose requests ours are written")
+	flag.IntVar(&f.copies, "copies", 1, "how many copies of each tool -reference declares")
 	formats := flag.String("formats", "", "the tool parsers, all if empty")
 	choices := flag.String("choices", "required,auto", "the tool choices")
 	flag.Parse()
@@ -67,7 +77,11 @@ func main() {
 		f.formats = strings.Split(*formats, ",")
 	}
 	out := bufio.NewWriter(os.Stdout)
-	if err := errors.Join(f.run(out), out.Flush()); err != nil {
+	run := f.run
+	if f.reference != "" {
+		run = f.references
+	}
+	if err := errors.Join(run(out), out.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "constraintsamples:", err)
 		os.Exit(1)
 	}
