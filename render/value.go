@@ -34,9 +34,12 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	if e.Shape == nil && !isString && w.lookup("type") != nil {
 		return false // where types are written, what is no string is written as JSON
 	}
-	if (len(open.raw) == 2 && !isString) && w.r.written.Items != "" && sameRead("", open.raw, s, silent) {
-		text = ""
-	} else if !isString {
+	if w.emptyElement(open.raw, s) {
+		w.value, w.closing, w.valued = len(w.out), -1, true
+		w.consumed++
+		return true
+	}
+	if !isString {
 		if printed := pythonValue(open.raw, &w.r.written); printed != "" && !w.holdsMarker(printed) && sameRead(printed, open.raw, s, silent) {
 			text = printed
 		}
@@ -59,6 +62,12 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	w.valued = true
 	w.consumed++
 	return true
+}
+
+// emptyElement tells whether a value is an empty list or object that is written as an element without text: where lists
+// are written element by element, and nothing else would be read from it.
+func (w *writer) emptyElement(raw []byte, s *schema.Schema) bool {
+	return w.r.written.Items != "" && (string(raw) == "[]" && s.Kinds() == schema.Array || string(raw) == "{}" && s.Kinds() == schema.Object)
 }
 
 // valueSchema is the schema of the open parameter's value.

@@ -137,7 +137,11 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			if route == "GET /health" || route == "GET /metrics" || route == "GET /ready" {
 				level = slog.LevelDebug
 			}
-			s.logger.Log(context.WithoutCancel(r.Context()), level, "request", "request_id", requestid.From(r.Context()), "method", r.Method, "path", r.URL.Path,
+			line := s.logger
+			if watched.failed != "" {
+				level, line = slog.LevelWarn, line.With("error", watched.failed)
+			}
+			line.Log(context.WithoutCancel(r.Context()), level, "request", "request_id", requestid.From(r.Context()), "method", r.Method, "path", r.URL.Path,
 				"status", watched.status, "seconds", took.Seconds(), "client", clientOf(r))
 		}()
 		next.ServeHTTP(watched, r)
@@ -157,6 +161,14 @@ type watched struct {
 	http.ResponseWriter
 	status int
 	wrote  bool
+	failed string // what was wrong, if the client is not to blame
+}
+
+// Note implements apierror.Noter.
+func (w *watched) Note(e *apierror.Error) {
+	if e.Status() >= http.StatusInternalServerError {
+		w.failed = e.Log()
+	}
 }
 
 func (w *watched) WriteHeader(status int) {

@@ -391,10 +391,14 @@ func TestResponsesConversation(t *testing.T) {
 	if err := json.Unmarshal(data, &c, json.MatchCaseInsensitiveNames(true)); err != nil || status != http.StatusOK || c.Object != "conversation" {
 		t.Fatalf("%d %s", status, data)
 	}
-	for _, want := range [][2]string{{"My name is Ada.", "Hello Ada"}, {"What is my name?", "Ada"}} {
-		o := wholeResponse(t, url, fmt.Sprintf(`{"model":"m","input":%q,"conversation":%q}`, want[0], c.ID))
-		if got := o.Output[0].Content[0].Text; got != want[1] {
+	// The items belong to the conversation also where the response itself is not stored.
+	for _, want := range [][3]string{{"My name is Ada.", "false", "Hello Ada"}, {"What is my name?", "true", "Ada"}} {
+		o := wholeResponse(t, url, fmt.Sprintf(`{"model":"m","input":%q,"store":%s,"conversation":%q}`, want[0], want[1], c.ID))
+		if got := o.Output[0].Content[0].Text; got != want[2] {
 			t.Errorf("%q is answered with %q", want[0], got)
+		}
+		if status, _ := fetch(t, "GET", url+"/v1/responses/"+o.ID); (status == http.StatusOK) != (want[1] == "true") {
+			t.Errorf("read back: %d", status)
 		}
 	}
 	if _, data := fetch(t, "GET", url+"/v1/conversations/"+c.ID+"/items?order=asc&limit=3"); strings.Count(string(data), `"type":"message"`) != 3 || !bytes.Contains(data, []byte(`"has_more":true`)) {
@@ -447,6 +451,7 @@ func TestBadResponsesRequests(t *testing.T) {
 		"no JSON":                   {`{`, "JSON", 400},
 		"no input":                  {`{"model":"m"}`, "input", 400},
 		"input a number":            {`{"model":"m","input":7}`, "input", 400},
+		"input without items":       {`{"model":"m","input":[]}`, "at least one item", 400},
 		"item a text":               {`{"model":"m","input":["x"]}`, "input.0", 400},
 		"unknown model":             {`{"model":"other","input":"x"}`, "other", 404},
 		"unknown item":              {`{"model":"m","input":[{"type":"computer_call"}]}`, "computer_call", 400},

@@ -32,9 +32,9 @@ type Value struct {
 }
 
 // Tagged are the ways to write a value of a schema between tags. read is the schema as the reader of values has it.
-func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out []Value) {
-	free := b.freeText(t)
-	json := b.jsonIn(t)
+func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) (out []Value) {
+	known := b.between(t)
+	free, json := known.free, known.json
 	raw := func(a *regular.Automaton) Value {
 		plain := a == nil
 		if plain {
@@ -154,7 +154,7 @@ func kindOfText(value string) string {
 }
 
 // readsAs tells whether a text between tags is read as the value that is meant.
-func (b *Builder) readsAs(text, value string, read *schema.Schema, t Tagged) bool {
+func (b *Builder) readsAs(text, value string, read *schema.Schema, t *Tagged) bool {
 	silent := schema.SilentString
 	if t.JSON {
 		silent = schema.SilentJSON
@@ -168,12 +168,30 @@ func (b *Builder) readsAs(text, value string, read *schema.Schema, t Tagged) boo
 	return err == nil && wrong == nil && one == two
 }
 
-// freeText is the automaton of text that does not end before its end.
-func (b *Builder) freeText(t Tagged) *regular.Automaton {
-	key := "free " + strings.Join(t.Ends, "\x00")
-	if node, ok := b.text[key]; ok {
-		return node.(*language.Regular).Automaton
+// between is what is known of the text between two tags.
+type between struct {
+	free *regular.Automaton
+	json *style
+}
+
+// between is found by what ends the text. A Tagged is mostly met again as it is.
+func (b *Builder) between(t *Tagged) *between {
+	if known, ok := b.tagged[t]; ok {
+		return known
 	}
+	key := strings.Join(t.Ends, "\x00")
+	known, ok := b.byEnds[key]
+	if !ok {
+		known = &between{free: freeText(t)}
+		known.json = b.jsonIn(t, known.free)
+		b.byEnds[key] = known
+	}
+	b.tagged[t] = known
+	return known
+}
+
+// freeText is the automaton of text that does not end before its end.
+func freeText(t *Tagged) *regular.Automaton {
 	out, err := regular.Without(append([]string{}, t.Ends...)...)
 	if err != nil { // the plain texts alone always can be held
 		var quoted []string
@@ -184,12 +202,11 @@ func (b *Builder) freeText(t Tagged) *regular.Automaton {
 			panic("syntax: " + err.Error())
 		}
 	}
-	b.text[key] = &language.Regular{Automaton: out}
 	return out
 }
 
 // readAsString takes out the strings that would be read as something else, where the schema allows other kinds too.
-func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t Tagged) *regular.Automaton {
+func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t *Tagged) *regular.Automaton {
 	kinds := read.Kinds()
 	if t.JSON && kinds == 0 {
 		return a
@@ -225,7 +242,7 @@ func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t Tagg
 
 // layout puts the optional line breaks around a string. What begins or ends with one itself needs one more, or it would
 // be taken for layout.
-func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.Node {
+func (b *Builder) layout(a *regular.Automaton, t *Tagged, plain bool) language.Node {
 	if !t.Layout {
 		return &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, plain)}
 	}
@@ -253,7 +270,7 @@ func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.No
 		language.Join(raw(part(`[^\n].*`)), line))
 }
 
-func (b *Builder) layoutText(text string, t Tagged) language.Node {
+func (b *Builder) layoutText(text string, t *Tagged) language.Node {
 	written := &language.Mark{Role: b.rawRole(t), Inner: language.Text(escape(text, t))}
 	if !t.Layout {
 		return written
@@ -271,16 +288,16 @@ func (b *Builder) layoutText(text string, t Tagged) language.Node {
 	return language.Join(before, written, after)
 }
 
-func (b *Builder) rawRole(t Tagged) language.Role {
+func (b *Builder) rawRole(t *Tagged) language.Role {
 	if t.Entities {
 		return language.XML
 	}
 	return language.Raw
 }
 
-func (b *Builder) regular(a *regular.Automaton, t Tagged, plain bool) language.Node {
+func (b *Builder) regular(a *regular.Automaton, t *Tagged, plain bool) language.Node {
 	out := &language.Regular{Automaton: a}
-	if plain && a == b.freeText(t) {
+	if plain && a == b.between(t).free {
 		out.Without = t.Literal
 		out.Looser = len(t.Literal) < len(t.Ends) || slices.ContainsFunc(t.Ends, func(e string) bool { return strings.Contains(e, `\s*`) })
 	}
@@ -288,7 +305,7 @@ func (b *Builder) regular(a *regular.Automaton, t Tagged, plain bool) language.N
 }
 
 // escape writes a string as it stands between tags.
-func escape(text string, t Tagged) string {
+func escape(text string, t *Tagged) string {
 	if !t.Entities {
 		return text
 	}

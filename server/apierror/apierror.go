@@ -52,6 +52,8 @@ const (
 	BadGateway
 	// GatewayTimeout: the engine did not answer in time.
 	GatewayTimeout
+	// Gone: the client has left, and nobody reads the answer. Its status is for logs and counters (nginx has it too).
+	Gone
 )
 
 var kinds = map[Kind]struct {
@@ -73,6 +75,7 @@ var kinds = map[Kind]struct {
 	NotImplemented:   {http.StatusNotImplemented, "NotImplementedError"},
 	BadGateway:       {http.StatusBadGateway, "BadGatewayError"},
 	GatewayTimeout:   {http.StatusGatewayTimeout, "GatewayTimeoutError"},
+	Gone:             {499, "ClientClosedRequestError"},
 }
 
 // Error is what went wrong with a request.
@@ -123,22 +126,18 @@ func From(err error) *Error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Error{Kind: GatewayTimeout, Message: "The engine did not answer in time", Cause: err}
 	}
+	if errors.Is(err, context.Canceled) {
+		return &Error{Kind: Gone, Message: "The client has left", Cause: err}
+	}
 	return &Error{Kind: Internal, Message: "Internal server error", Cause: err}
 }
 
-// OfStatus gives the kind that belongs to a status of an engine, as a client of ours should see it.
-func OfStatus(status int) Kind {
-	switch {
-	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
-		return Overloaded
-	case status == http.StatusNotImplemented:
-		return NotImplemented
-	case status == http.StatusUnprocessableEntity, status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge:
-		return Invalid
-	case status == http.StatusNotFound, status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return BadGateway // our own set-up, not the client's doing
+// Log is what the log is told of the error: its cause, where it has one. Messages to clients may hold what they sent.
+func (e *Error) Log() string {
+	if e.Cause != nil {
+		return e.Cause.Error()
 	}
-	return Internal
+	return e.Type()
 }
 
 // Join makes one Schema error of several complaints, each with its place, as a schema check finds them: at most ten are

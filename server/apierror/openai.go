@@ -80,9 +80,15 @@ var (
 	ShapeAnthropic Shape = (*Error).Anthropic
 )
 
-// Write answers a request with an error.
+// Noter is a response that hears of the error that is written to it.
+type Noter interface{ Note(*Error) }
+
+// Write answers a request with an error. If w is a Noter, it is told.
 func (shape Shape) Write(w http.ResponseWriter, err error) {
 	e := From(err)
+	if noter, ok := w.(Noter); ok {
+		noter.Note(e)
+	}
 	e = &Error{Kind: e.Kind, Param: e.Param, Message: valid(e.Message), Cause: e.Cause}
 	w.Header().Set("Content-Type", "application/json")
 	if wait := From(err).RetryAfter; wait > 0 {

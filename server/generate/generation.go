@@ -3,7 +3,9 @@ package generate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -60,6 +62,11 @@ func newGeneration(ctx context.Context, g *Generator, r *Request, reading parlan
 func (g *Generation) run() {
 	for i := range g.request.N {
 		g.done.Go(func() {
+			defer func() {
+				if p := recover(); p != nil { // what breaks over one answer must not take the others with it
+					g.send(result{err: &apierror.Error{Kind: apierror.Internal, Message: "Internal server error", Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}})
+				}
+			}()
 			if err := g.choice(i); err != nil {
 				g.send(result{err: err})
 			}
@@ -95,9 +102,7 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 	select {
 	case r := <-g.steps:
 		if r.err != nil {
-			g.failed = FromEngine(r.err)
-			g.cancel()
-			return Step{}, g.failed
+			return Step{}, g.fail(r.err)
 		}
 		if !g.began {
 			g.began, g.first = true, time.Now()
@@ -112,9 +117,18 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 	case <-late:
 		return Step{}, ErrWaiting
 	case <-g.ctx.Done():
-		g.failed = context.Cause(g.ctx)
-		return Step{}, g.failed
+		return Step{}, g.fail(g.ctx.Err())
 	}
+}
+
+// fail ends the answer with an error. When the context has ended, it says why; the engine may have noticed first.
+func (g *Generation) fail(err error) error {
+	if g.ctx.Err() != nil {
+		err = context.Cause(g.ctx)
+	}
+	g.failed = FromEngine(err)
+	g.cancel()
+	return g.failed
 }
 
 // Times are when the answer was asked for, and when its first piece came; the latter is zero before that.
@@ -132,10 +146,18 @@ func (g *Generation) Usage() (sum Usage) {
 func (g *Generation) Close() {
 	g.cancel()
 	g.done.Wait()
-	if g.end != nil {
-		g.end(g.ended, g.Usage(), g.failed)
-		g.end = nil
+	if g.end == nil {
+		return
 	}
+	if g.left > 0 {
+		why := g.failed
+		if why == nil {
+			why = context.Canceled // nobody wants the rest
+		}
+		g.observe(func(o Observer) { o.Failed(g.request, g.left, apierror.From(why)) })
+	}
+	g.end(g.ended, g.Usage(), g.failed)
+	g.end = nil
 }
 
 // Answers reads the whole answer: one a choice, in their order.

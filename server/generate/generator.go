@@ -5,7 +5,6 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
@@ -88,6 +87,8 @@ type Observer interface {
 	Alarmed(r *Request, a detect.Alarm)
 	// Finished: a choice is over.
 	Finished(r *Request, f Finish, u Usage)
+	// Failed: so many choices did not come to their end: something went wrong, or the client left (apierror.Gone).
+	Failed(r *Request, choices int, why *apierror.Error)
 }
 
 func (g *Generator) detector() *detect.Detector {
@@ -126,6 +127,9 @@ func (g *Generator) Start(ctx context.Context, r *Request) (generation *Generati
 		ctx, end = g.Tracer.Generation(ctx, r)
 	}
 	if generation, err = g.start(ctx, r); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		end(nil, Usage{}, err)
 		return nil, err
 	}
@@ -264,37 +268,4 @@ func (r *Request) Conversation() (*engine.Conversation, error) {
 		}
 	}
 	return c, nil
-}
-
-// FromEngine gives an engine's error as the server answers it.
-func FromEngine(err error) error {
-	var e *engine.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	out := &apierror.Error{Message: e.Message, Param: e.Param, Cause: err, RetryAfter: e.RetryAfter}
-	switch status := e.HTTPStatus(); status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		out.Kind = apierror.Invalid
-	case http.StatusRequestEntityTooLarge:
-		out.Kind = apierror.TooLarge
-	case http.StatusNotFound:
-		out.Kind = apierror.NotFound
-	case http.StatusTooManyRequests:
-		out.Kind = apierror.RateLimited
-	case http.StatusNotImplemented:
-		out.Kind = apierror.NotImplemented
-	case http.StatusServiceUnavailable:
-		out.Kind, out.Message = apierror.Overloaded, "The engine takes no more requests now"
-	case http.StatusGatewayTimeout:
-		out.Kind, out.Message = apierror.GatewayTimeout, "The engine did not answer in time"
-	case http.StatusBadGateway:
-		out.Kind, out.Message = apierror.BadGateway, "The engine cannot be reached, or its answer cannot be read"
-	default:
-		out.Kind, out.Message = apierror.Internal, "Internal server error"
-	}
-	if out.Message == "" {
-		out.Message = "The engine refused the request"
-	}
-	return out
 }
