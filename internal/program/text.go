@@ -230,7 +230,7 @@ func (c *compiler) fromText(n *Node, literal string, sources []source, m Mode) E
 				e.To = n
 			}
 		}
-		if n.Block != outside && s.region == n.Block && !s.opening {
+		if n.Block != outside && s.region == n.Block && !s.opening && !s.stray {
 			e.Do |= BlockCloser
 		}
 		e.Watch = watch(e.Do)
