@@ -13,11 +13,7 @@ const content = `(?:[ !#-\[\]-\x{10ffff}]|\\(?:["\\/bfnrt]|u(?:[0-9A-CEFa-cef][0
 
 // jsonIn is JSON between tags. What would end the value ends it even inside of a JSON string, so no string may hold it;
 // where one has to, a character of it is written as an escape.
-func (b *Builder) jsonIn(t Tagged) *style {
-	key := strings.Join(t.Ends, "\x00")
-	if s, ok := b.tagged[key]; ok {
-		return s
-	}
+func (b *Builder) jsonIn(t *Tagged, freeText *regular.Automaton) *style {
 	var ends []string
 	for _, text := range t.Literal {
 		ends = append(ends, regular.Quote(text))
@@ -25,7 +21,7 @@ func (b *Builder) jsonIn(t Tagged) *style {
 	// Closers end a value only with a call behind them.
 	free, err := regular.Without(append(ends, t.Openers...)...)
 	if err != nil {
-		free = b.freeText(t)
+		free = freeText
 	}
 	inside, err := regular.Match(content)
 	if err == nil {
@@ -35,17 +31,16 @@ func (b *Builder) jsonIn(t Tagged) *style {
 		inside = free
 	}
 	s := *json
-	b.tagged[key] = &s
 	s.name = "tagged-json"
-	between := func(n language.Node) language.Node { return language.Join(doubleQuote, n, doubleQuote) }
-	any := &language.Rule{Name: "tagged-string", Body: between(&language.Regular{Automaton: inside})}
+	quoted := func(n language.Node) language.Node { return language.Join(doubleQuote, n, doubleQuote) }
+	any := &language.Rule{Name: "tagged-string", Body: quoted(&language.Regular{Automaton: inside})}
 	s.anyString = func(*Builder) language.Node { return any }
 	restricted := func(a *regular.Automaton) language.Node {
 		a = escapedJSON(a)
 		if both, err := a.And(free); err == nil {
 			a = both
 		}
-		return between(&language.Regular{Automaton: a})
+		return quoted(&language.Regular{Automaton: a})
 	}
 	s.keys = func(b *Builder, a *regular.Automaton) language.Node {
 		if a == nil {

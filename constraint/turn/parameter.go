@@ -81,6 +81,9 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 
 // undeclared are the parameters that may come besides the declared ones.
 func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, names []string, read *schema.Schema, s scene) (out []language.Node) {
+	if s.tool.Pinned && len(a.Patterned) == 0 && a.Additional == nil {
+		return nil
+	}
 	all, err := regular.Match("[A-Za-z_][A-Za-z0-9_-]*")
 	if err != nil {
 		panic("turn: " + err.Error())
@@ -103,9 +106,7 @@ func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, nam
 		one := w.parameterOf(e, "", &language.Regular{Automaton: all}, toolschema.Any, nil, s)
 		return []language.Node{language.Many(one)}
 	}
-	if len(a.Patterned) > 0 || a.Additional != nil {
-		w.noteRepeated()
-	}
+	w.noteRepeated()
 	for _, p := range a.Patterned {
 		keys, wrong := regular.Search(p.Pattern)
 		if wrong == nil {
@@ -140,16 +141,7 @@ func (w *walker) noteRepeated() {
 }
 
 // repeatsKey tells whether a parameter is written with its name twice.
-func (w *walker) repeatsKey() bool {
-	count := 0
-	grammar.Walk(w.parameterRule().Body, func(e grammar.Expression) bool {
-		if isCapture("key")(e) {
-			count++
-		}
-		return true
-	})
-	return count > 1
-}
+func (w *walker) repeatsKey() bool { return w.parameterRule().repeatsKey }
 
 // sample is a short text that an automaton accepts.
 func sample(a *regular.Automaton) string {
@@ -161,30 +153,27 @@ func sample(a *regular.Automaton) string {
 // declared.
 func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Node, node *toolschema.Node, read *schema.Schema, s scene) language.Node {
 	rule := w.parameterRule()
-	silent := w.Builder
 	base := parameter{key: key, keys: keys, node: node, read: read}
-	var options []language.Node
-	if w.lines == nil {
-		w.lines = w.valueLines(rule)
-	}
-	lines := w.lines
-	for _, line := range lines {
-		t := w.tagged(rule, line, &base)
-		for _, value := range silent.Tagged(node, read, t) {
-			for _, kind := range w.kinds(line, value, len(lines) > 1) {
-				p := base
-				p.value, p.kind = value, kind
-				inner := s
-				inner.parameter, inner.inside = &p, false
-				inner.captures = map[string]string{}
-				if kind != "" {
-					inner = inner.with("type", kind)
-				}
-				options = append(options, &language.Mark{Role: language.Parameter, Name: key, Inner: w.item(e, inner)})
+	var space [8]language.Node
+	options := space[:0]
+	for i := range rule.lines {
+		line := &rule.lines[i]
+		for _, value := range w.Builder.Tagged(node, read, w.tagged(rule, line, &base)) {
+			kind, written := w.kind(line, &value)
+			if !written {
+				continue
 			}
+			p := base
+			p.value, p.kind = value, kind
+			inner := s
+			inner.parameter, inner.inside, inner.captures = &p, false, nil
+			if kind != "" {
+				inner = inner.with("type", kind)
+			}
+			options = append(options, &language.Mark{Role: language.Parameter, Name: key, Inner: w.item(e, inner)})
 		}
 	}
-	if w.nested(rule) {
+	if rule.nested {
 		if p := w.deep(base); p != nil {
 			inner := s
 			inner.parameter, inner.inside = p, false
@@ -197,11 +186,32 @@ func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Nod
 	return language.Any(options...)
 }
 
-func (w *walker) parameterRule() *grammar.Rule {
+// parameterRule is the rule of parameters, with what is known of it.
+type parameterRule struct {
+	*grammar.Rule
+	lines []valueLine
+	// repeatsKey: the name is written twice. nested: parameters may stand in parameters.
+	repeatsKey, nested bool
+}
+
+// parameterRule is that of the definition, which must have one.
+func (w *walker) parameterRule() *parameterRule {
+	if w.parameter != nil {
+		return w.parameter
+	}
 	for _, rule := range w.d.Rules {
-		if rule.Role() == grammar.Parameter {
-			return rule
+		if rule.Role() != grammar.Parameter {
+			continue
 		}
+		keys := 0
+		grammar.Walk(rule.Body, func(e grammar.Expression) bool {
+			if c, ok := e.(*grammar.Capture); ok && c.Name == "key" {
+				keys++
+			}
+			return true
+		})
+		w.parameter = &parameterRule{rule, w.valueLines(rule), keys > 1, w.about(rule.Body).parameter}
+		return w.parameter
 	}
 	return nil
 }
@@ -267,40 +277,31 @@ func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
 	return lines
 }
 
-// kinds are the types that the markup says for a value on a line of the definition; none if the value is not written on
-// that line.
-func (w *walker) kinds(line valueLine, value syntax.Value, typed bool) []string {
-	if !typed {
-		return []string{""}
+// kind is the type that the markup says for a value on a line of the definition, "" if none; false if the value is not
+// written on that line.
+func (w *walker) kind(line *valueLine, value *syntax.Value) (kind string, written bool) {
+	lines := w.parameterRule().lines
+	if len(lines) < 2 {
+		return "", true
 	}
-	// What is a string stands on a line for text, all else on one for JSON. The type is said, even where it may be left out.
-	if value.Raw == (line.codec == "json") {
-		return nil
-	}
+	// The type is said, even where it may be left out.
 	if line.tested {
-		return line.types[:1]
+		if len(line.types) == 0 {
+			return "", false
+		}
+		return line.types[0], true
 	}
-	if slices.ContainsFunc(w.lines, func(other valueLine) bool { return other.tested && other.codec == line.codec }) {
-		return nil // said there already
-	}
-	for _, other := range w.lines {
-		if slices.Contains(other.types, "true") {
-			return []string{"false"} // the type says whether it is a string
+	for i := range lines {
+		if lines[i].tested && lines[i].codec == line.codec {
+			return "", false // said there already
 		}
 	}
-	return []string{value.Kind}
-}
-
-// nested tells whether parameters may stand in parameters.
-func (w *walker) nested(rule *grammar.Rule) bool {
-	found := false
-	grammar.Walk(rule.Body, func(e grammar.Expression) bool {
-		if r, ok := e.(*grammar.Reference); ok && grammar.RoleOf(r.Name) == grammar.Parameter {
-			found = true
+	for i := range lines {
+		if slices.Contains(lines[i].types, "true") {
+			return "false", true // the type says whether it is a string
 		}
-		return true
-	})
-	return found
+	}
+	return value.Kind, true
 }
 
 // deep is a parameter whose members are parameters, nil if its schema has none.
@@ -338,7 +339,7 @@ func (w *walker) parameterChoice(c *grammar.Choice, s scene) language.Node {
 	p := s.parameter
 	isNested := func(a *grammar.Sequence) bool {
 		return slices.ContainsFunc(a.Items, func(e grammar.Expression) bool {
-			return w.refersToParameter(e)
+			return w.about(e).parameter
 		})
 	}
 	if slices.ContainsFunc(c.Alternatives, isNested) {
@@ -349,13 +350,13 @@ func (w *walker) parameterChoice(c *grammar.Choice, s scene) language.Node {
 		}
 	}
 	for _, a := range c.Alternatives {
-		hasType := w.holds(a, isCapture("type"))
+		hasType := w.captures(a, "type")
 		switch {
 		case !tests(a, s):
 			continue
 		case hasType && p.kind == "":
 			continue
-		case !hasType && p.kind != "" && slices.ContainsFunc(c.Alternatives, func(other *grammar.Sequence) bool { return w.holds(other, isCapture("type")) }):
+		case !hasType && p.kind != "" && slices.ContainsFunc(c.Alternatives, func(other *grammar.Sequence) bool { return w.captures(other, "type") }):
 			continue
 		}
 		return w.sequence(a.Items, s)
@@ -363,28 +364,11 @@ func (w *walker) parameterChoice(c *grammar.Choice, s scene) language.Node {
 	return w.sequence(c.Alternatives[0].Items, s)
 }
 
-func (w *walker) refersToParameter(e grammar.Expression) bool {
-	found := false
-	grammar.Walk(e, func(e grammar.Expression) bool {
-		if r, ok := e.(*grammar.Reference); ok && grammar.RoleOf(r.Name) == grammar.Parameter {
-			found = true
-		}
-		return true
-	})
-	return found
-}
-
 // tagged says how the text of a value is read, and where it would end.
-func (w *walker) tagged(rule *grammar.Rule, line valueLine, p *parameter) syntax.Tagged {
-	key := line.codec
-	if line.tested {
-		key += " tested"
-	}
-	if w.repeatsKey() {
-		key += " " + p.key
-		if p.keys != nil {
-			key += " any"
-		}
+func (w *walker) tagged(rule *parameterRule, line *valueLine, p *parameter) *syntax.Tagged {
+	key := tagsKey{codec: line.codec, tested: line.tested}
+	if rule.repeatsKey {
+		key.name, key.any = p.key, p.keys != nil
 	}
 	if t, ok := w.tags[key]; ok {
 		return t
@@ -394,10 +378,13 @@ func (w *walker) tagged(rule *grammar.Rule, line valueLine, p *parameter) syntax
 	return t
 }
 
-func (w *walker) taggedBy(rule *grammar.Rule, line valueLine, p *parameter) syntax.Tagged {
-	t := syntax.Tagged{Entities: line.codec == "xml", JSON: line.codec == "json"}
+func (w *walker) taggedBy(rule *parameterRule, line *valueLine, p *parameter) *syntax.Tagged {
+	t := &syntax.Tagged{Entities: line.codec == "xml", JSON: line.codec == "json"}
 	if line.tested || line.codec == "json" && len(line.types) == 0 {
 		t.JSON = line.codec == "json"
+	}
+	if len(rule.lines) > 1 { // what is a string stands on a line for text, all else on one for JSON
+		t.NoRaw, t.NoJSON = line.codec == "json", line.codec != "json"
 	}
 	end := func(expression string) {
 		if expression == "" || slices.Contains(t.Ends, expression) {
@@ -411,14 +398,14 @@ func (w *walker) taggedBy(rule *grammar.Rule, line valueLine, p *parameter) synt
 		t.Literal = []string{"<", "&"}
 		return t
 	}
-	before, after, between := w.around(rule)
+	before, after, between := w.around(rule.Rule)
 	t.Layout = isLayout(after)
 	closer := w.expression(after, p)
 	end(closer)
 	if between == 1 {
 		end(w.expression(before, nil))
 	}
-	if w.nested(rule) {
+	if rule.nested {
 		end(w.expression(rule.Body.Alternatives[0].Items[:1], p))
 	}
 	run, openers := w.closingRun()
@@ -438,10 +425,10 @@ func (w *walker) around(rule *grammar.Rule) (before, after []grammar.Expression,
 	items := rule.Body.Alternatives[0].Items
 	key, value := -1, -1
 	for i, item := range items {
-		if key < 0 && w.holds(item, isCapture("key")) {
+		if key < 0 && w.captures(item, "key") {
 			key = i
 		}
-		if value < 0 && w.holds(item, isCapture("value")) {
+		if value < 0 && w.captures(item, "value") {
 			value = i
 		}
 	}
@@ -498,7 +485,7 @@ func (w *walker) closingRun() (expression string, openers []string) {
 		for _, a := range rule.Body.Alternatives {
 			last := -1
 			for i, item := range a.Items {
-				if w.holds(item, isCapture("name", "value", "arguments")) || w.leads(item, toCall) {
+				if w.captures(item, "name", "value", "arguments") || w.leads(item, toCall) {
 					last = i
 				}
 			}

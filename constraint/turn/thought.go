@@ -187,8 +187,8 @@ func (w *walker) textMessages(rule *grammar.Rule, t target) language.Node {
 		var heads []language.Node
 		for _, group := range w.widest(merged(w.headers(header, rest[0], scene{target: t})), header, t) {
 			s := scene{target: t}
-			for name, values := range group {
-				s = s.with(name, strings.Join(values, or))
+			for _, one := range group {
+				s = s.with(one.name, strings.Join(one.values, or))
 			}
 			var head []language.Node
 			for _, item := range header {

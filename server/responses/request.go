@@ -70,6 +70,9 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	if err := r.readFormat(o); err != nil {
 		return nil, err
 	}
+	if len(r.history)+len(r.input) == 0 {
+		return nil, apierror.Invalidf("input", "expected at least one item")
+	}
 	if err := r.translate(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,6 +61,9 @@ var (
 
 // end stores a response that is over and tells its end.
 func (h *Handler) end(ctx context.Context, a *assembler) error {
+	if a.journal != nil && h.cancelledElsewhere(ctx, a.object.ID) {
+		a.object.Status, a.object.CompletedAt, a.object.IncompleteDetails = cancelled, nil, nil // as its client has been told
+	}
 	last := a.last()
 	if err := h.finish(ctx, a, last); err != nil {
 		h.Logger.Error("a response could not be stored", "response", a.object.ID, "error", err)
@@ -75,6 +79,12 @@ func (h *Handler) end(ctx context.Context, a *assembler) error {
 		}
 	}
 	return nil
+}
+
+// cancelledElsewhere says that a response is being worked on, and tells whether another server has cancelled it.
+func (h *Handler) cancelledElsewhere(ctx context.Context, id string) bool {
+	status, err := h.Store.Touch(context.WithoutCancel(ctx), id)
+	return err == nil && status == cancelled
 }
 
 // last are the events that tell of the end: one, and before that of a failure what went wrong.
@@ -105,10 +115,10 @@ func failureEvent(number int, why *failure) named {
 // finish stores a response that is over, if the request wants it: with its last events if it was made in the background,
 // and in its conversation.
 func (h *Handler) finish(ctx context.Context, a *assembler, last []named) error {
-	if !a.request.store {
+	ending := store.Ending{Extend: a.request.conversation != "" && (a.object.Status == completed || a.object.Status == incomplete)}
+	if !a.request.store && !ending.Extend {
 		return nil
 	}
-	ending := store.Ending{Extend: a.request.conversation != "" && (a.object.Status == completed || a.object.Status == incomplete)}
 	if a.journal != nil {
 		ending.From, ending.Events = a.journal.unstored()
 		for _, e := range last {
@@ -116,6 +126,14 @@ func (h *Handler) finish(ctx context.Context, a *assembler, last []named) error 
 		}
 	}
 	ctx = context.WithoutCancel(ctx) // a client that leaves now has been, or will be, told
+	if !a.request.store {            // its items belong to the conversation all the same
+		r := a.request.stored(a.object)
+		err := h.Store.AddItems(ctx, r.Conversation, slices.Concat(r.Input, r.Output))
+		if errors.Is(err, store.ErrNotFound) { // it has been deleted meanwhile
+			return nil
+		}
+		return err
+	}
 	err := h.Store.Finish(ctx, a.request.stored(a.object), ending)
 	if ending.Extend && errors.Is(err, store.ErrNotFound) { // the conversation has been deleted meanwhile
 		ending.Extend = false
@@ -313,7 +331,7 @@ func (h *Handler) work(ctx context.Context, one *run, a *assembler) {
 		for {
 			if time.Since(touched) > touchEvery {
 				touched = time.Now()
-				if status, err := h.Store.Touch(ctx, one.id); err == nil && status == cancelled {
+				if h.cancelledElsewhere(ctx, one.id) {
 					one.cancel(errCancelled)
 				}
 			}

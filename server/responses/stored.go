@@ -211,7 +211,11 @@ func (h *Handler) remove(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	if one := h.runs.get(id); one != nil {
+	response, err := h.Store.Get(r.Context(), id)
+	if err != nil {
+		return stored(err, "response", id)
+	}
+	if h.runs.get(id) != nil || !store.Over(response.Status) { // by this server, or by another
 		return apierror.Invalidf("response_id", "the response %s is still being made; cancel it first", id)
 	}
 	if err := h.Store.Delete(r.Context(), id); err != nil {
