@@ -317,6 +317,7 @@ func (w *walker) layout(e *grammar.Layout) language.Node {
 	if e.Inner == nil {
 		return language.Text(e.Text)
 	}
+	var texts []string
 	var all []language.Node
 	for _, alternative := range e.Inner.Alternatives {
 		text := ""
@@ -325,7 +326,8 @@ func (w *walker) layout(e *grammar.Layout) language.Node {
 				text += w.fill(literal.Text)
 			}
 		}
-		if text != "" && strings.TrimSpace(text) == "" {
+		if text != "" && strings.TrimSpace(text) == "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
 			all = append(all, language.Text(text))
 		}
 	}
