@@ -44,7 +44,7 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 		return w.fail(ReasonLone, string(open.raw), "expected no object as the only argument")
 	}
 	if xml {
-		text = entities.Replace(text)
+		text = textEntities.Replace(text)
 	} else if isString && h.endsIn(w, text) {
 		return w.fail(ReasonCloser, text, "expected text without the markers that end a value")
 	}

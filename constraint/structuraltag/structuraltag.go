@@ -292,7 +292,7 @@ func (w *writer) form(n language.Node) string {
 	switch n := n.(type) {
 	case *language.Schema:
 		schema := jsonschema.Write(n.Schema)
-		if !w.understood(n.Schema) || slices.ContainsFunc(n.Excludes, func(text string) bool {
+		if n.Spelled || !w.understood(n.Schema) || slices.ContainsFunc(n.Excludes, func(text string) bool {
 			return strings.Contains(schema, toolschema.Quote(text)[1:len(toolschema.Quote(text))-1])
 		}) {
 			return grammar(n)

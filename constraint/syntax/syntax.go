@@ -16,8 +16,10 @@ type Builder struct {
 	// Name is put before the names of the rules that are made next.
 	Name  string
 	Notes []toolschema.Note
-	made  map[made]*language.Rule
-	text  map[string]language.Node
+	// Sorted: the members of objects come in the order of their names, so that undeclared ones may stand among the others.
+	Sorted bool
+	made   map[made]*language.Rule
+	text   map[string]language.Node
 	// delimited are the styles by their delimiters.
 	delimited map[string]*style
 	// tagged are the styles of JSON between tags, by what ends the value.
@@ -243,15 +245,19 @@ func (b *Builder) membersOf(s, values *style, n *toolschema.Node, a *toolschema.
 	more := b.others(s, values, a, names, colon)
 	// rest(i) is what may come from the i-th member on, behind one that has been written; first(i) is the same before any.
 	rests := make([]language.Node, len(list)+1)
+	var among language.Node = language.Text("") // undeclared members before a declared one, behind one that has been written
 	if more != nil {
 		rests[len(list)] = language.Many(language.Join(s.separator, more))
+		if b.Sorted {
+			among = rests[len(list)]
+		}
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		one := language.Join(s.separator, list[i].node)
 		if !list[i].required {
 			one = language.Maybe(one)
 		}
-		rests[i] = b.part(n, "rest", i, language.Join(one, rests[i+1]))
+		rests[i] = b.part(n, "rest", i, language.Join(among, one, rests[i+1]))
 	}
 	var first language.Node = language.Text("")
 	if more != nil {
@@ -259,6 +265,9 @@ func (b *Builder) membersOf(s, values *style, n *toolschema.Node, a *toolschema.
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		one := language.Join(list[i].node, rests[i+1])
+		if b.Sorted && more != nil {
+			one = language.Any(one, language.Join(more, rests[i]))
+		}
 		if list[i].required {
 			first = one
 		} else {

@@ -26,10 +26,13 @@ type Tagged struct {
 
 // Value is a value between tags: what is written, and whether a string stands there as it is.
 type Value struct {
-	Kind string // string, number, boolean, null, array or object: the JSON kind
+	Kind string // string, number, boolean, null, array or object: the JSON kind; or AnyKind
 	Raw  bool
 	Node language.Node
 }
+
+// AnyKind is the kind of a value that is any JSON but a string.
+const AnyKind = "any"
 
 // Tagged are the ways to write a value of a schema between tags. read is the schema as the reader of values has it.
 func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out []Value) {
@@ -44,6 +47,9 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 		}
 		all := a
 		a = b.readAsString(a, read, t)
+		if t.Entities {
+			a = a.Spelled(entityForms)
+		}
 		return Value{"string", true, b.layout(a, t, plain && a == all)}
 	}
 	kinds := read.Kinds()
@@ -55,7 +61,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 	}
 	if n.Free {
 		if kinds == 0 {
-			return []Value{{"object", false, &language.Mark{Role: language.JSON, Inner: &language.Schema{Schema: toolschema.Any, Body: b.any(json), Excludes: t.Literal}}}}
+			return []Value{{AnyKind, false, b.jsonMark(toolschema.Any, b.any(json), t)}}
 		}
 		return append(out, raw(nil))
 	}
@@ -74,6 +80,10 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 		switch {
 		case a.Kind == toolschema.String:
 			out = append(out, raw(b.texts(a)))
+			// Beside containers everything that is JSON is read, so a string that looks like a container can be written as JSON.
+			if t.JSON && kinds.Has(schema.Object|schema.Array) {
+				group("string", b.alternative(json, n, a))
+			}
 		case a.IsString():
 			text := unquote(a.Value)
 			constants = append(constants, text)
@@ -100,10 +110,10 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 	for i := range out {
 		if !out[i].Raw {
 			written := out[i].Node
+			inner := language.Node(&language.Mark{Role: jsonRole(t), Inner: written})
 			if container := containers[out[i].Kind]; container != nil {
-				written = &language.Schema{Schema: container, Body: asRule(written, b.Name+n.Pointer), Excludes: t.Literal}
+				inner = b.jsonMark(container, asRule(written, b.Name+n.Pointer), t)
 			}
-			inner := language.Node(&language.Mark{Role: language.JSON, Inner: written})
 			if t.Layout || out[i].Kind != "null" || !kinds.Has(schema.String) { // beside strings null is read only as it stands
 				inner = language.Join(newline, inner, newline)
 			}
@@ -113,7 +123,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 	if len(constants) > 0 {
 		var fit []string
 		for _, text := range constants {
-			if free != nil && free.Accepts(escape(text, t)) && b.readsAs(text, toolschema.Quote(text), read, t) {
+			if (t.Entities || free != nil && free.Accepts(text)) && b.readsAs(text, toolschema.Quote(text), read, t) {
 				fit = append(fit, text)
 			} else {
 				b.note(n, "enum", "the format has no way to write "+toolschema.Quote(text))
@@ -128,6 +138,18 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 		}
 	}
 	return out
+}
+
+// jsonMark is JSON text of a schema between tags.
+func (b *Builder) jsonMark(n *toolschema.Node, body *language.Rule, t Tagged) language.Node {
+	return &language.Mark{Role: jsonRole(t), Inner: &language.Schema{Schema: n, Body: body, Excludes: t.Literal, Spelled: t.Entities}}
+}
+
+func jsonRole(t Tagged) language.Role {
+	if t.Entities {
+		return language.XMLJSON
+	}
+	return language.JSON
 }
 
 var newline = language.Maybe(language.Text("\n"))
@@ -170,6 +192,9 @@ func (b *Builder) readsAs(text, value string, read *schema.Schema, t Tagged) boo
 
 // freeText is the automaton of text that does not end before its end.
 func (b *Builder) freeText(t Tagged) *regular.Automaton {
+	if t.Entities { // what would end it is written as an entity
+		t.Ends, t.Literal = nil, nil
+	}
 	key := "free " + strings.Join(t.Ends, "\x00")
 	if node, ok := b.text[key]; ok {
 		return node.(*language.Regular).Automaton
@@ -200,9 +225,10 @@ func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t Tagg
 		expression string
 	}{
 		{schema.Null, `(?i:null)`},
-		{schema.Integer | schema.Number, regular.Blanks + `[-+]?[\p{Nd}_]*\.?[\p{Nd}_]*(?:[eE][-+]?[\p{Nd}_]+)?` + regular.Blanks},
+		{schema.Integer | schema.Number, regular.Blanks + `[-+]?(?:\p{Nd}[\p{Nd}_]*\.?[\p{Nd}_]*|\.\p{Nd}[\p{Nd}_]*)(?:[eE][-+]?[\p{Nd}_]+)?` + regular.Blanks},
 		{schema.Boolean, regular.Blanks + `(?:(?i:true|false)|[01])` + regular.Blanks},
-		{schema.Object | schema.Array, regular.Blanks + `[\[{(].*`},
+		// Beside containers everything that is JSON is read as such.
+		{schema.Object | schema.Array, regular.Blanks + `(?:[\[{(].*|(?:null|true|false|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|"(?:[^"\\]|\\.)*")` + regular.Blanks + `)`},
 	} {
 		if kinds.Has(of.kind) && kinds.Has(schema.String) {
 			others = append(others, of.expression)
@@ -280,7 +306,7 @@ func (b *Builder) rawRole(t Tagged) language.Role {
 
 func (b *Builder) regular(a *regular.Automaton, t Tagged, plain bool) language.Node {
 	out := &language.Regular{Automaton: a}
-	if plain && a == b.freeText(t) {
+	if plain && !t.Entities && a == b.freeText(t) {
 		out.Without = t.Literal
 		out.Looser = len(t.Literal) < len(t.Ends) || slices.ContainsFunc(t.Ends, func(e string) bool { return strings.Contains(e, `\s*`) })
 	}
@@ -294,5 +320,13 @@ func escape(text string, t Tagged) string {
 	}
 	return entities.Replace(text)
 }
+
+// entityForms are the ways to write the characters that have entities.
+var entityForms = map[rune][]string{
+	'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&gt;"}, '"': {`"`, "&quot;"}, '\'': {"'", "&apos;"},
+}
+
+// markupForms are the same without those of quotation marks, which bound the strings of JSON.
+var markupForms = map[rune][]string{'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&gt;"}}
 
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

@@ -51,10 +51,12 @@ func (w *walker) parameters(e grammar.Expression, s scene) language.Node {
 		}
 		w.read[s.tool] = read
 	}
-	return w.members(e, s.tool.arguments(), read, s)
+	return w.members(e, s.tool.arguments(), read, s, false)
 }
 
-func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *schema.Schema, s scene) language.Node {
+// members are the parameters that the members of an object are. some: there must be one at least, because without any
+// nothing would tell an object.
+func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *schema.Schema, s scene, some bool) language.Node {
 	var options []language.Node
 	for _, a := range node.Alternatives {
 		if a.Kind != toolschema.Object {
@@ -73,10 +75,29 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 			}
 			items = append(items, one)
 		}
-		items = append(items, w.undeclared(e, a, names, read, s)...)
+		if !some || !w.repeatsKey() {
+			items = append(items, w.undeclared(e, a, names, read, s)...)
+		}
+		if some && !slices.ContainsFunc(a.Properties, func(p toolschema.Property) bool { return p.Required }) {
+			options = append(options, atLeastOne(items)...)
+			continue
+		}
 		options = append(options, language.Join(items...))
 	}
 	return language.Any(options...)
+}
+
+// atLeastOne are the ways to write some of the items, none of which has to be written.
+func atLeastOne(items []language.Node) (options []language.Node) {
+	for i, item := range items {
+		optional := item.(*language.Repeat)
+		rest := language.Join(items[i+1:]...)
+		if optional.Max < 0 {
+			rest = language.Join(optional, rest)
+		}
+		options = append(options, language.Join(optional.Inner, rest))
+	}
+	return options
 }
 
 // undeclared are the parameters that may come besides the declared ones.
@@ -212,6 +233,8 @@ type valueLine struct {
 	// types are literals of the test that leads here. tested: there is a test.
 	types  []string
 	tested bool
+	// untyped: it stands for values without a type too.
+	untyped bool
 }
 
 func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
@@ -228,7 +251,9 @@ func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
 					}
 					inner.tested = true
 					for _, p := range test.Patterns {
-						if !p.None {
+						if p.None {
+							inner.untyped = true
+						} else {
 							inner.types = append(inner.types, p.Text)
 						}
 					}
@@ -273,12 +298,17 @@ func (w *walker) kinds(line valueLine, value syntax.Value, typed bool) []string 
 	if !typed {
 		return []string{""}
 	}
-	// What is a string stands on a line for text, all else on one for JSON. The type is said, even where it may be left out.
+	// Where the type may be left out, whatever is written is read by the schema.
+	var kinds []string
+	if line.untyped && w.typeOptional() {
+		kinds = append(kinds, "")
+	}
+	// What is a string stands on a line for text, all else on one for JSON.
 	if value.Raw == (line.codec == "json") {
-		return nil
+		return kinds
 	}
 	if line.tested {
-		return line.types[:1]
+		return append(kinds, line.types[:1]...)
 	}
 	if slices.ContainsFunc(w.lines, func(other valueLine) bool { return other.tested && other.codec == line.codec }) {
 		return nil // said there already
@@ -288,7 +318,32 @@ func (w *walker) kinds(line valueLine, value syntax.Value, typed bool) []string 
 			return []string{"false"} // the type says whether it is a string
 		}
 	}
-	return []string{value.Kind}
+	if value.Kind == syntax.AnyKind {
+		return append(kinds, strings.Join([]string{"object", "array", "number", "boolean", "null"}, or))
+	}
+	if slices.ContainsFunc(w.lines, func(other valueLine) bool { return slices.Contains(other.types, value.Kind) }) {
+		return kinds // what is said to be of that type is read otherwise
+	}
+	return append(kinds, value.Kind)
+}
+
+// typeOptional tells whether the markup of a type is a part that may be left out. (An attribute of a tag is always
+// written.)
+func (w *walker) typeOptional() bool {
+	found := false
+	grammar.Walk(w.parameterRule().Body, func(e grammar.Expression) bool {
+		if c, ok := e.(*grammar.Choice); ok {
+			typed := 0
+			for _, a := range c.Alternatives {
+				if w.holds(a, isCapture("type")) {
+					typed++
+				}
+			}
+			found = found || typed > 0 && typed < len(c.Alternatives)
+		}
+		return true
+	})
+	return found
 }
 
 // nested tells whether parameters may stand in parameters.
@@ -305,16 +360,29 @@ func (w *walker) nested(rule *grammar.Rule) bool {
 
 // deep is a parameter whose members are parameters, nil if its schema has none.
 func (w *walker) deep(p parameter) *parameter {
+	// A name that is written twice must be the same both times, and of a name that is not declared no grammar holds that.
+	declared := w.repeatsKey()
+	undeclared := p.node.Free
 	for _, a := range p.node.Alternatives {
-		if a.Kind == toolschema.Object && len(a.Properties) > 0 && slices.ContainsFunc(a.Properties, func(p toolschema.Property) bool { return p.Required }) {
+		if a.Kind != toolschema.Object {
+			continue
+		}
+		more := len(a.Patterned) > 0 || a.Additional != nil
+		undeclared = undeclared || more
+		if len(a.Properties) > 0 || more && !declared {
 			p.deep = append(p.deep, a)
 		}
 	}
-	if len(p.deep) == 0 || len(p.node.Alternatives) != len(p.deep) {
+	if undeclared && declared {
+		w.Builder.Notes = append(w.Builder.Notes, toolschema.Note{Pointer: p.node.Pointer, Keyword: "additionalProperties", Reason: jsonOnly})
+	}
+	if len(p.deep) == 0 {
 		return nil
 	}
 	return &p
 }
+
+const jsonOnly = "members that are not declared are let through as JSON text only, because the format writes their names twice"
 
 // inner are the parameters in a parameter. Those of a schema that holds itself are a rule, which refers to itself.
 func (w *walker) inner(e *grammar.Reference, s scene) language.Node {
@@ -322,14 +390,14 @@ func (w *walker) inner(e *grammar.Reference, s scene) language.Node {
 	s.parameter, s.inside = nil, false
 	node := &toolschema.Node{Alternatives: p.deep}
 	if !p.node.Recursive {
-		return w.members(e, node, p.read, s)
+		return w.members(e, node, p.read, s, true)
 	}
 	if made, ok := w.inners[p.node]; ok {
 		return made
 	}
 	made := &language.Rule{Name: s.tool.Name + p.node.Pointer + "-parameters"}
 	w.inners[p.node] = made
-	made.Body = w.members(e, node, p.read, s)
+	made.Body = w.members(e, node, p.read, s, true)
 	return made
 }
 
