@@ -52,6 +52,7 @@ const (
 // with a piece is one pass over the text of the trays until it has found something; the closer look comes at the end,
 // and only if something was found.
 type Watch struct {
+	detector *Detector
 	tool     string // the chosen parsers
 	reason   string
 	markers  *index
@@ -75,12 +76,17 @@ type Watch struct {
 // NewWatch makes a watch for one answer that the parser reads; nil is no parser, which leaves all of it content. start is
 // where the prompt left the thought.
 func NewWatch(parser *parlance.Parser, start parlance.PromptState) *Watch {
-	w := &Watch{markers: markers(), whole: true, thinking: start.Inside}
+	return standard().NewWatch(parser, start)
+}
+
+// NewWatch is as the function of the package.
+func (d *Detector) NewWatch(parser *parlance.Parser, start parlance.PromptState) *Watch {
+	w := &Watch{detector: d, markers: d.markers, whole: true, thinking: start.Inside}
 	w.first = &w.markers.table.First
 	if parser != nil {
 		w.tool, w.reason = parser.ToolName(), parser.ReasoningName()
 	}
-	for _, f := range families() {
+	for _, f := range d.families {
 		if slices.Contains(f.ReasoningNames, w.reason) {
 			w.own = append(w.own, f.thoughts...)
 		}
@@ -207,7 +213,7 @@ func (w *Watch) Close(deltas []parlance.Delta) (alarms []Alarm) {
 		return alarms
 	}
 	text := string(w.raw)
-	r := Samples(text)
+	r := w.detector.Samples(text)
 	if alarm, ok := w.otherFormat(r); ok {
 		alarms = append(alarms, alarm)
 	}
@@ -227,7 +233,7 @@ func (w *Watch) otherFormat(r Result) (Alarm, bool) {
 		return Alarm{}, false
 	}
 	for _, g := range r.Tools {
-		if slices.Contains(familyOf(g.Format).ToolNames, w.tool) && slices.Compare(g.rank[:2], best.rank[:2]) >= 0 {
+		if slices.Contains(g.family.ToolNames, w.tool) && slices.Compare(g.rank[:2], best.rank[:2]) >= 0 {
 			if w.calls == 0 {
 				return w.inThought(g)
 			}
@@ -236,7 +242,7 @@ func (w *Watch) otherFormat(r Result) (Alarm, bool) {
 	}
 	a := Alarm{Kind: OtherFormat, Format: best.Format, ToolName: best.Name, Like: best.Like}
 	reasoning := w.reason
-	if own := familyOf(best.Format).ReasoningNames; len(own) > 0 && !slices.Contains(own, reasoning) {
+	if own := best.family.ReasoningNames; len(own) > 0 && !slices.Contains(own, reasoning) {
 		a.ReasoningName = own[0]
 	}
 	chosen := "no tool parser is chosen"
@@ -268,7 +274,7 @@ func (w *Watch) neverOpened() (Alarm, bool) {
 		return Alarm{}, false
 	}
 	text := string(w.raw)
-	for _, f := range families() {
+	for _, f := range w.detector.families {
 		if !slices.Contains(f.ReasoningNames, w.reason) {
 			continue
 		}

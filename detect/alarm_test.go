@@ -46,8 +46,8 @@ func callsOf(t testing.TB) map[string][]sampleCase {
 // names the format, or one whose calls begin in the same way.
 func TestAlarmMatrix(t *testing.T) {
 	calls := callsOf(t)
-	var formats []family
-	for _, f := range families() {
+	var formats []*family
+	for _, f := range standard().families {
 		// Dialects that share a name with another format are chosen by the vocabulary, and are not read by name.
 		// What comes at run time is read in the cases of its own.
 		if len(f.ToolNames) > 0 && !f.ResponseTemplate && formatOf(f.ToolNames[0]) == f.Name {
@@ -75,7 +75,7 @@ func TestAlarmMatrix(t *testing.T) {
 				continue
 			}
 			raised++
-			named := slices.IndexFunc(formats, func(f family) bool { return f.Name == alarms[k].Format })
+			named := slices.IndexFunc(formats, func(f *family) bool { return f.Name == alarms[k].Format })
 			if !alike(a, formats[named]) {
 				t.Errorf("%s read by %s: the alarm names %s, whose calls begin otherwise: %q", a.Name, b.Name, alarms[k].Format, text)
 			}
@@ -88,7 +88,7 @@ func TestAlarmMatrix(t *testing.T) {
 }
 
 // alike tells whether calls of two formats can begin in the same way.
-func alike(a, b family) bool {
+func alike(a, b *family) bool {
 	if a.Name == b.Name || a.CallsBare && b.CallsBare && len(a.openers) == 0 && len(b.openers) == 0 {
 		return true
 	}

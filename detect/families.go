@@ -13,41 +13,69 @@ import (
 // family is what a definition says that tells its format from the others.
 type family struct {
 	parlance.FormatInfo
+	detector *Detector
+	writes   string   // the format whose wire it is: its own, or that of the format that it extends and changes nothing of
 	openers  []string // of calls, those that do not occur in ordinary text
 	thoughts []string // markers of thoughts, likewise
 	markers  []string // all markers, likewise
 }
 
-// families are all formats with a parser name.
-var families = sync.OnceValue(func() (out []family) {
+// Detector knows the formats of a registry. It is immutable, and shared by any number of goroutines.
+type Detector struct {
+	registry *parlance.Registry
+	families []*family
+	markers  *index
+	rarity   map[string]float64 // how much a marker tells: the fewer formats have it, the more
+}
+
+// For makes a detector of the formats that a registry holds now, which takes some milliseconds: keep it. That of the default
+// registry is the one behind the functions of the package; it is made once, when the first of them is called.
+func For(registry *parlance.Registry) *Detector {
+	if registry == parlance.Default() {
+		return standard()
+	}
+	return newDetector(registry)
+}
+
+func newDetector(registry *parlance.Registry) *Detector {
+	d := &Detector{registry: registry}
 	calls := map[string]bool{} // a marker that begins calls somewhere ends thoughts only by the way
-	for _, info := range parlance.Formats() {
-		out = append(out, family{FormatInfo: info, openers: telling(info.CallOpeners), markers: telling(info.Markers)})
+	for _, info := range registry.Formats() {
+		f := &family{FormatInfo: info, detector: d, openers: telling(info.CallOpeners), markers: telling(info.Markers)}
 		for _, opener := range info.CallOpeners {
 			if isWord(opener) {
-				out[len(out)-1].openers = append(out[len(out)-1].openers, opener)
+				f.openers = append(f.openers, opener)
 			}
 			calls[opener] = true
 		}
+		d.families = append(d.families, f)
 	}
-	for i := range out {
-		for _, marker := range telling(out[i].ThoughtMarkers) {
+	for _, f := range d.families {
+		for _, marker := range telling(f.ThoughtMarkers) {
 			if !calls[marker] {
-				out[i].thoughts = append(out[i].thoughts, marker)
+				f.thoughts = append(f.thoughts, marker)
 			}
 		}
+		f.writes = f.Name
+		for w := f; w != nil && w.Extends != "" && w.Grammar == "" && len(w.Respell) == 0; w = d.family(f.writes) {
+			f.writes = w.Extends
+		}
 	}
-	return out
-})
+	d.markers, d.rarity = indexOf(d.families), rarityOf(d.families)
+	return d
+}
 
-// familyOf finds a format by the name of its definition.
-func familyOf(name string) *family {
-	for i := range families() {
-		if f := &families()[i]; f.Name == name {
+// standard is the detector of the functions of the package.
+var standard = sync.OnceValue(func() *Detector { return newDetector(parlance.Default()) })
+
+// family finds a format by the name of its definition; nil if there is none.
+func (d *Detector) family(name string) *family {
+	for _, f := range d.families {
+		if f.Name == name {
 			return f
 		}
 	}
-	panic("detect: no format " + name)
+	return nil
 }
 
 // telling are the markers that do not occur in ordinary text: with a letter, and with a bracket, a bar or the like.
@@ -83,14 +111,15 @@ type index struct {
 	kinds []what
 }
 
-var markers = sync.OnceValue(func() *index {
+// indexOf makes the index of the markers of formats.
+func indexOf(families []*family) *index {
 	kinds := map[string]what{}
-	for _, f := range families() {
+	for _, f := range families {
 		for _, marker := range slices.Concat(f.markers, f.openers) {
 			kinds[marker] |= ofCall
 		}
 	}
-	for _, f := range families() {
+	for _, f := range families {
 		for _, marker := range f.thoughts {
 			kinds[marker] = kinds[marker]&^ofCall | ofThought
 		}
@@ -122,7 +151,7 @@ var markers = sync.OnceValue(func() *index {
 	}
 	x.table = table
 	return x
-})
+}
 
 // tokens are the markers with a hole that stand in the samples, with what fills the hole there; a request calls them
 // its special tokens.

@@ -52,6 +52,7 @@ type Guess struct {
 	Like     []string   `json:"like,omitzero"`
 	Evidence []Evidence `json:"evidence"`
 
+	family *family   // the format
 	rank   []float64 // compared one after the other, larger first
 	seen   float64   // share of the format's markers that were seen: decides between formats that are alike
 	unsure bool      // too little speaks for it to be sure of it, even if it is the best
@@ -84,7 +85,7 @@ func settle(guesses []Guess) []Guess {
 		if c := slices.Compare(b.rank, a.rank); c != 0 {
 			return c
 		}
-		return cmp.Or(cmp.Compare(b.seen, a.seen), cmp.Compare(extends(a.Format), extends(b.Format)), cmp.Compare(aliased(a), aliased(b)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.seen, a.seen), cmp.Compare(extends(a), extends(b)), cmp.Compare(aliased(a), aliased(b)), cmp.Compare(a.Name, b.Name))
 	})
 	for i := range guesses {
 		for j := range guesses {
@@ -96,7 +97,7 @@ func settle(guesses []Guess) []Guess {
 	if len(guesses) > 0 {
 		best := &guesses[0]
 		best.Sure = !slices.ContainsFunc(guesses[1:], func(g Guess) bool {
-			return slices.Equal(g.rank, best.rank) && !sameWire(g.Format, best.Format)
+			return slices.Equal(g.rank, best.rank) && !sameWire(g, *best)
 		})
 	}
 	return guesses
@@ -104,14 +105,14 @@ func settle(guesses []Guess) []Guess {
 
 // sameWire tells whether two formats write the very same: one extends the other, or both the same, and changes nothing of
 // what is written. Between such it does not matter which is chosen.
-func sameWire(a, b string) bool { return writer(a) == writer(b) }
+func sameWire(a, b Guess) bool { return a.writes() == b.writes() }
 
-// writer is the format that a dialect without a grammar of its own writes.
-func writer(format string) string {
-	for f := familyOf(format); f != nil && f.Extends != "" && f.Grammar == "" && len(f.Respell) == 0; f = familyOf(format) {
-		format = f.Extends
+// writes is the format whose wire it is. A guess that was made elsewhere knows only its own.
+func (g Guess) writes() string {
+	if g.family == nil {
+		return g.Format
 	}
-	return format
+	return g.family.writes
 }
 
 // aliased is 1 for a name that is not the format's own, else 0.
@@ -123,8 +124,8 @@ func aliased(g Guess) int {
 }
 
 // extends is 1 for a dialect, else 0.
-func extends(format string) int {
-	if familyOf(format).Extends != "" {
+func extends(g Guess) int {
+	if g.family != nil && g.family.Extends != "" {
 		return 1
 	}
 	return 0

@@ -16,7 +16,10 @@ import (
 )
 
 // Vocabulary tells which formats have their markers as tokens of a vocabulary.
-func Vocabulary(v *vocabulary.Vocabulary) Result {
+func Vocabulary(v *vocabulary.Vocabulary) Result { return standard().Vocabulary(v) }
+
+// Vocabulary is as the function of the package.
+func (d *Detector) Vocabulary(v *vocabulary.Vocabulary) Result {
 	added := v.Added()
 	has := func(marker string) bool {
 		begin, _, holed := strings.Cut(marker, "{")
@@ -26,8 +29,7 @@ func Vocabulary(v *vocabulary.Vocabulary) Result {
 		return slices.ContainsFunc(added, func(token string) bool { return strings.HasPrefix(token, begin) })
 	}
 	var r Result
-	for i := range families() {
-		f := &families()[i]
+	for _, f := range d.families {
 		if g, ok := f.tokensOf(f.Tokens, has); ok && len(f.ToolNames) > 0 {
 			g.Name = f.ToolNames[0]
 			r.Tools = append(r.Tools, g)
@@ -46,12 +48,12 @@ func Vocabulary(v *vocabulary.Vocabulary) Result {
 
 // tokensOf weighs the tokens of a format that a vocabulary has: the share of them all, and how rare they are.
 func (f *family) tokensOf(tokens []string, has func(string) bool) (Guess, bool) {
-	g := Guess{Format: f.Name}
+	g := Guess{family: f, Format: f.Name}
 	found, weight := 0, 0.0
 	for _, token := range tokens {
 		if has(token) {
 			found++
-			weight += max(rarity()[strings.TrimSpace(token)], 0.1)
+			weight += max(f.detector.rarity[strings.TrimSpace(token)], 0.1)
 			g.Evidence = append(g.Evidence, Evidence{Source: FromVocabulary, Text: token, Offset: -1, Says: "a token of the vocabulary"})
 		}
 	}
@@ -70,10 +72,12 @@ func (f *family) tokensOf(tokens []string, has func(string) bool) (Guess, bool) 
 }
 
 // Name tells which formats a model of this name has, as far as the definitions know checkpoints.
-func Name(model string) Result {
+func Name(model string) Result { return standard().Name(model) }
+
+// Name is as the function of the package.
+func (d *Detector) Name(model string) Result {
 	var r Result
-	for i := range families() {
-		f := &families()[i]
+	for _, f := range d.families {
 		if g, ok := f.named(f.Models, model); ok && len(f.ToolNames) > 0 {
 			g.Name = f.ToolNames[0]
 			r.Tools = append(r.Tools, g)
@@ -109,7 +113,7 @@ func (f *family) named(patterns []string, model string) (Guess, bool) {
 	if best == "" {
 		return Guess{}, false
 	}
-	return Guess{Format: f.Name, Score: 1, rank: []float64{float64(len(best))},
+	return Guess{family: f, Format: f.Name, Score: 1, rank: []float64{float64(len(best))},
 		Evidence: []Evidence{{Source: FromName, Text: model, Offset: -1, Says: "models called " + best + " write it"}}}, true
 }
 
@@ -126,7 +130,10 @@ func matches(pattern, model string) bool {
 
 // Folder tells which formats the model in a folder has: from its chat template, its vocabulary, and the names in
 // config.json and of the folder. The error is of a folder that has none of these.
-func Folder(folder string) (Result, error) {
+func Folder(folder string) (Result, error) { return standard().Folder(folder) }
+
+// Folder is as the function of the package.
+func (d *Detector) Folder(folder string) (Result, error) {
 	info, err := os.Stat(folder)
 	if err != nil {
 		return Result{}, err
@@ -138,13 +145,13 @@ func Folder(folder string) (Result, error) {
 	var problems []error
 	if set, err := chattemplate.Load(folder); err == nil {
 		if t, err := set.For(true); err == nil {
-			parts = append(parts, Template(t.Source()))
+			parts = append(parts, d.Template(t.Source()))
 		}
 	} else if !errors.Is(err, chattemplate.ErrNoTemplate) {
 		problems = append(problems, err)
 	}
 	if v, err := vocabulary.Load(folder); err == nil {
-		parts = append(parts, Vocabulary(v))
+		parts = append(parts, d.Vocabulary(v))
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		problems = append(problems, err)
 	}
@@ -161,7 +168,7 @@ func Folder(folder string) (Result, error) {
 		return Result{}, errors.Join(append(problems, fmt.Errorf("%s: expected a chat template (chat_template.jinja, or tokenizer_config.json with one) or a tokenizer.json", folder))...)
 	}
 	for _, name := range names {
-		parts = append(parts, Name(name))
+		parts = append(parts, d.Name(name))
 	}
 	return Combine(parts...), nil
 }
@@ -192,7 +199,7 @@ func combine(results []Result, half func(Result) []Guess) (out []Guess) {
 			}
 			i := slices.IndexFunc(out, func(o Guess) bool { return o.Format == g.Format && o.Name == g.Name })
 			if i < 0 {
-				out = append(out, Guess{Format: g.Format, Name: g.Name, rank: []float64{0}})
+				out = append(out, Guess{family: g.family, Format: g.Format, Name: g.Name, rank: []float64{0}})
 				i = len(out) - 1
 			}
 			out[i].rank[0] += points

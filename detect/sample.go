@@ -17,13 +17,16 @@ const mostRead = 1 << 20
 // those for reasoning if it finds a thought with its markers.
 //
 // Of a sample only the first mebibyte is read.
-func Samples(samples ...string) Result {
+func Samples(samples ...string) Result { return standard().Samples(samples...) }
+
+// Samples is as the function of the package.
+func (d *Detector) Samples(samples ...string) Result {
 	samples = slices.Clone(samples)
 	for i, text := range samples {
 		samples[i] = text[:min(len(text), mostRead)]
 	}
 	var r Result
-	for _, f := range families() {
+	for _, f := range d.families {
 		if len(f.ToolNames) > 0 {
 			if g, ok := f.tools(samples); ok {
 				r.Tools = append(r.Tools, g)
@@ -33,7 +36,7 @@ func Samples(samples ...string) Result {
 	own := map[string]bool{}
 	r.Tools = settle(r.Tools)
 	if len(r.Tools) > 0 {
-		for _, f := range families() {
+		for _, f := range d.families {
 			if f.Name == r.Tools[0].Format {
 				for _, name := range f.ReasoningNames {
 					own[name] = true
@@ -41,7 +44,7 @@ func Samples(samples ...string) Result {
 			}
 		}
 	}
-	for _, f := range families() {
+	for _, f := range d.families {
 		for _, name := range f.ReasoningNames {
 			if g, ok := f.reasoning(name, samples); ok {
 				if own[name] {
@@ -86,21 +89,21 @@ func (f *family) could(text string) bool {
 
 // tools reads the samples as the format's calls.
 func (f *family) tools(samples []string) (Guess, bool) {
-	g := Guess{Format: f.Name, Name: f.ToolNames[0]}
+	g := Guess{family: f, Format: f.Name, Name: f.ToolNames[0]}
 	var parser *parlance.Parser
 	var read reading
 	for i, text := range samples {
 		if !f.could(text) {
-			read.foreign += markers().count(text)
+			read.foreign += f.detector.markers.count(text)
 			continue
 		}
 		if parser == nil {
 			var err error
-			if parser, err = parlance.Lookup(f.ToolNames[0], ""); err != nil {
+			if parser, err = f.detector.registry.Lookup(f.ToolNames[0], ""); err != nil {
 				return g, false
 			}
 		}
-		one := read1(parser, text, f.tokens(samples))
+		one := f.detector.read(parser, text, f.tokens(samples))
 		read.add(one)
 		if one.calls > 0 {
 			what := fmt.Sprintf("a whole call of %s", one.name)
@@ -154,8 +157,8 @@ func (r *reading) share() float64 {
 	return float64(r.explained) / float64(max(r.explained+r.foreign+r.junk+r.broken, 1))
 }
 
-// read1 reads one sample.
-func read1(p *parlance.Parser, text string, tokens []string) (r reading) {
+// read reads one sample.
+func (d *Detector) read(p *parlance.Parser, text string, tokens []string) (r reading) {
 	m := p.Parse(text, parlance.Request{Trace: true, SpecialTokens: tokens}, parlance.FinishStop)
 	r.from, r.to = -1, 0
 	bad := map[int]bool{}
@@ -186,9 +189,9 @@ func read1(p *parlance.Parser, text string, tokens []string) (r reading) {
 		case "junk":
 			r.junk += span.End - span.Start
 		case "content":
-			r.foreign += markers().count(text[span.Start:span.End])
+			r.foreign += d.markers.count(text[span.Start:span.End])
 		case "reasoning":
-			r.foreign += markers().count(text[span.Start:span.End])
+			r.foreign += d.markers.count(text[span.Start:span.End])
 			r.thought += span.End - span.Start
 		}
 	}
@@ -212,7 +215,7 @@ func solid(text string) (bytes int) {
 
 // reasoning reads the samples as the format's thoughts.
 func (f *family) reasoning(name string, samples []string) (Guess, bool) {
-	g := Guess{Format: f.Name, Name: name}
+	g := Guess{family: f, Format: f.Name, Name: name}
 	telling := f.thoughts
 	if len(telling) == 0 {
 		telling = f.markers
@@ -229,11 +232,11 @@ func (f *family) reasoning(name string, samples []string) (Guess, bool) {
 		if at < 0 {
 			continue
 		}
-		parser, err := parlance.Lookup("", name)
+		parser, err := f.detector.registry.Lookup("", name)
 		if err != nil {
 			return g, false
 		}
-		one := read1(parser, text, f.tokens(samples))
+		one := f.detector.read(parser, text, f.tokens(samples))
 		read.add(one)
 		if one.thought > 0 {
 			found = true

@@ -59,7 +59,7 @@ func (c *sampleCase) plain() bool {
 
 // formatOf is the definition behind a tool-parser name.
 func formatOf(tool string) string {
-	for _, f := range families() {
+	for _, f := range standard().families {
 		if slices.Contains(f.ToolNames, tool) {
 			return f.Name
 		}

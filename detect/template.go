@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/chattemplate"
@@ -16,11 +15,13 @@ import (
 // the model's turn back with every format that could have written it; and it looks for the markers of each format in the
 // source, and for what a definition says must, or must not, stand in it. A template that cannot be read or does not render
 // is judged by its source alone.
-func Template(source string) Result {
+func Template(source string) Result { return standard().Template(source) }
+
+// Template is as the function of the package.
+func (d *Detector) Template(source string) Result {
 	x := inspect(source)
 	var r Result
-	for i := range families() {
-		f := &families()[i]
+	for _, f := range d.families {
 		if g, ok := x.tools(f); ok && len(f.ToolNames) > 0 {
 			r.Tools = append(r.Tools, g)
 		}
@@ -31,8 +32,7 @@ func Template(source string) Result {
 	if len(r.Tools) > 0 {
 		best, sure = r.Tools[0].Format, r.Tools[0].Sure
 	}
-	for i := range families() {
-		f := &families()[i]
+	for _, f := range d.families {
 		for _, name := range f.ReasoningNames {
 			if g, ok := x.reasoning(f, name, best, sure); ok {
 				r.Reasoning = append(r.Reasoning, g)
@@ -52,7 +52,7 @@ func surely(guesses []Guess) []Guess {
 	best := &guesses[0]
 	last := len(best.rank) - 3
 	best.Sure = !best.unsure && !slices.ContainsFunc(guesses[1:], func(g Guess) bool {
-		return slices.Compare(best.rank[:last], g.rank[:last]) <= 0 && !sameWire(g.Format, best.Format)
+		return slices.Compare(best.rank[:last], g.rank[:last]) <= 0 && !sameWire(g, *best)
 	})
 	return guesses
 }
@@ -100,26 +100,26 @@ func inspect(source string) *inspection {
 	return x
 }
 
-// rarity is how much a marker tells: the fewer formats have it, the more.
-var rarity = sync.OnceValue(func() map[string]float64 {
+// rarityOf is how much each marker of formats tells: the fewer have it, the more.
+func rarityOf(families []*family) map[string]float64 {
 	count := map[string]float64{}
-	for _, f := range families() {
+	for _, f := range families {
 		for _, marker := range f.markers {
 			count[marker]++
 		}
 	}
 	out := map[string]float64{}
 	for marker, n := range count {
-		out[marker] = math.Log(1 + float64(len(families()))/n)
+		out[marker] = math.Log(1 + float64(len(families))/n)
 	}
 	return out
-})
+}
 
 // weigh is the share of markers that the source has, rare ones counting more, and the evidence of those that it has.
-func (x *inspection) weigh(markers []string) (share float64, evidence []Evidence) {
+func (x *inspection) weigh(f *family, markers []string) (share float64, evidence []Evidence) {
 	all := 0.0
 	for _, marker := range markers {
-		weight := rarity()[marker]
+		weight := f.detector.rarity[marker]
 		if weight == 0 {
 			weight = 1
 		}
@@ -167,22 +167,22 @@ func (x *inspection) hints(f *family) (weight, part float64, evidence []Evidence
 
 // tools judges whether the template's calls are the format's.
 func (x *inspection) tools(f *family) (Guess, bool) {
-	g := Guess{Format: f.Name}
+	g := Guess{family: f, Format: f.Name}
 	if len(f.ToolNames) == 0 {
 		return g, false
 	}
 	g.Name = f.ToolNames[0]
 	rendered, unexplained, known := 0.0, 0.0, true
 	if x.calls != "" && strings.Contains(x.calls, probeCity) && f.could(x.calls) {
-		if parser, err := parlance.Lookup(g.Name, ""); err == nil {
-			if at, left, unknown, ok := x.readProbe(parser, f.tokens([]string{x.calls})); ok {
+		if parser, err := f.detector.registry.Lookup(g.Name, ""); err == nil {
+			if at, left, unknown, ok := x.readProbe(f.detector.markers, parser, f.tokens([]string{x.calls})); ok {
 				rendered, unexplained, known = 1, float64(left+unknown), unknown == 0
 				g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: clip(x.calls[at:]), Offset: -1, Says: "the call that the template renders is read back"})
 			}
 		}
 	}
-	share, evidence := x.weigh(f.markers)
-	opened, _ := x.weigh(f.openers)
+	share, evidence := x.weigh(f, f.markers)
+	opened, _ := x.weigh(f, f.openers)
 	weight, part, hints := x.hints(f)
 	if rendered == 0 && (opened == 0 || x.calls != "" && strings.Contains(x.calls, probeCity)) && weight < 1 {
 		return g, false
@@ -218,7 +218,7 @@ func (x *inspection) turn(f *family) float64 {
 
 // readProbe reads the rendered call. It gives where it begins, how many bytes of other formats' markup are left, and how
 // many of nothing that is known: the message has no content, so whatever is left was written for the call.
-func (x *inspection) readProbe(p *parlance.Parser, tokens []string) (at, left, unknown int, ok bool) {
+func (x *inspection) readProbe(markers *index, p *parlance.Parser, tokens []string) (at, left, unknown int, ok bool) {
 	turn := x.calls
 	tools, err := parlance.ParseTools([]byte(probeTools))
 	if err != nil {
@@ -240,7 +240,7 @@ func (x *inspection) readProbe(p *parlance.Parser, tokens []string) (at, left, u
 		switch span.Became {
 		case "content", "reasoning":
 			text := turn[span.Start:span.End]
-			foreign := markers().count(text)
+			foreign := markers.count(text)
 			left += foreign
 			unknown += solid(text) - foreign
 		case "junk":
@@ -257,18 +257,18 @@ func (x *inspection) readProbe(p *parlance.Parser, tokens []string) (at, left, u
 // reasoning judges whether the template's thoughts are the format's. best is the likeliest format of its calls, sure
 // whether that is sure.
 func (x *inspection) reasoning(f *family, name, best string, sure bool) (Guess, bool) {
-	g := Guess{Format: f.Name, Name: name}
+	g := Guess{family: f, Format: f.Name, Name: name}
 	telling := f.thoughts
 	if len(telling) == 0 {
 		telling = f.markers
 	}
-	share, evidence := x.weigh(telling)
+	share, evidence := x.weigh(f, telling)
 	if share == 0 {
 		return g, false
 	}
 	rendered := 0.0
 	if x.thought != "" {
-		if parser, err := parlance.Lookup("", name); err == nil {
+		if parser, err := f.detector.registry.Lookup("", name); err == nil {
 			m := parser.Parse(x.thought, parlance.Request{SpecialTokens: f.tokens([]string{x.thought}), Prompt: x.thoughtPrompt}, parlance.FinishStop)
 			if strings.TrimSpace(m.Reasoning) == probeMind && !strings.Contains(m.Content, probeMind) {
 				rendered = 1

@@ -35,7 +35,7 @@ func (x *examination) begun() bool {
 	if m := x.auto.read(x.parser); m != nil && len(m.Calls) > 0 {
 		return m.Calls[len(m.Calls)-1].Cut || !object(m.Calls[len(m.Calls)-1].Arguments)
 	}
-	formats := parlance.Formats()
+	formats := x.formats.Formats()
 	if format, ok := x.toolFormat(); ok {
 		formats = []parlance.FormatInfo{format}
 	}

@@ -107,7 +107,7 @@ func (x *examination) alarms() []detect.Alarm {
 		return nil
 	}
 	request := x.auto.request()
-	watch, stream := detect.NewWatch(x.parser, x.parser.PromptState(request)), x.parser.Stream(request)
+	watch, stream := x.detector.NewWatch(x.parser, x.parser.PromptState(request)), x.parser.Stream(request)
 	watch.Write([]byte(x.auto.raw.Text), stream.WriteString(x.auto.raw.Text))
 	return watch.Close(stream.Close(x.auto.raw.finish()))
 }
@@ -161,7 +161,7 @@ func (x *examination) toolFormat() (parlance.FormatInfo, bool) {
 		return x.parser.ToolFormat()
 	}
 	if len(x.guess.Tools) > 0 {
-		return parlance.Format(x.guess.Tools[0].Format)
+		return x.formats.Format(x.guess.Tools[0].Format)
 	}
 	return parlance.FormatInfo{}, false
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/parlance-llm/parlance/chattemplate"
 	"github.com/parlance-llm/parlance/detect"
 	"github.com/parlance-llm/parlance/engine"
+	"github.com/parlance-llm/parlance/internal/plugins"
 	"github.com/parlance-llm/parlance/vocabulary"
 )
 
@@ -24,6 +25,10 @@ type Options struct {
 	// ToolCallParser and ReasoningParser are the chosen parsers; both "" examines the target's own chat route, and assumes
 	// the parsers that fit what the model writes.
 	ToolCallParser, ReasoningParser string
+	// Plugins are files with definitions of further formats, or folders of them; OverrideParsers lets them take names that
+	// are there.
+	Plugins         []string
+	OverrideParsers bool
 	// ChatTemplate is a file, a text or the name of one of our templates; "" is what the target has.
 	ChatTemplate string
 	// Tokenizer is the folder of the model's tokenizer, "" if there is none.
@@ -58,8 +63,11 @@ func Examine(ctx context.Context, o Options) (*Report, error) {
 // examination is everything that is known of a target. Checks read it.
 type examination struct {
 	options Options
-	target  *target
-	client  *client
+	// formats are those that can be named, detector tells them apart.
+	formats  *parlance.Registry
+	detector *detect.Detector
+	target   *target
+	client   *client
 	// parser are the chosen parsers, or the assumed ones; nil if there are none.
 	parser  *parlance.Parser
 	assumed bool
@@ -83,8 +91,13 @@ type examination struct {
 // prepare reads the files that the options name and finds out what the target is.
 func (x *examination) prepare(ctx context.Context) (err error) {
 	o := x.options
+	added := plugins.Flags{Tool: o.Plugins, Override: o.OverrideParsers}
+	if x.formats, err = added.Registry(); err != nil {
+		return err
+	}
+	x.detector = detect.For(x.formats)
 	if o.ToolCallParser != "" || o.ReasoningParser != "" {
-		if x.parser, err = parlance.Lookup(o.ToolCallParser, o.ReasoningParser); err != nil {
+		if x.parser, err = x.formats.Lookup(o.ToolCallParser, o.ReasoningParser); err != nil {
 			return err
 		}
 	}
@@ -144,7 +157,7 @@ func (x *examination) readTemplate(ctx context.Context) (err error) {
 	if x.template, err = set.For(true); err != nil {
 		return fmt.Errorf("--chat-template: %w", err)
 	}
-	x.guess = detect.Template(x.template.Source())
+	x.guess = x.detector.Template(x.template.Source())
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/chattemplate"
-	"github.com/parlance-llm/parlance/detect"
 	"github.com/parlance-llm/parlance/engine"
 )
 
@@ -149,7 +148,7 @@ func (x *examination) getRaw(ctx context.Context, e *exchange) {
 	request := &engine.Request{Model: x.target.model, MaxTokens: x.options.MaxTokens, Stop: x.options.Stop,
 		Sampling: engine.Sampling{Temperature: &zero, Seed: &seed}}
 	// Whatever the format, its markers are to show.
-	for _, format := range parlance.Formats() {
+	for _, format := range x.formats.Formats() {
 		request.PreservedTokens = append(request.PreservedTokens, format.Tokens...)
 	}
 	if x.target.engine.Capabilities().ChatOnly {
@@ -185,7 +184,7 @@ func (x *examination) written() string {
 // assume finds the formats that could have written the answer and, where no parser is chosen, takes the likeliest.
 func (x *examination) assume() {
 	text := x.written()
-	x.samples = detect.Samples(text)
+	x.samples = x.detector.Samples(text)
 	if x.parser != nil {
 		return
 	}
@@ -203,7 +202,7 @@ func (x *examination) assume() {
 		if names[0]+names[1] == "" {
 			continue
 		}
-		if parser, err := parlance.Lookup(names[0], names[1]); err == nil {
+		if parser, err := x.formats.Lookup(names[0], names[1]); err == nil {
 			x.parser, x.assumed = parser, true
 			return
 		}

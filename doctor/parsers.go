@@ -79,7 +79,7 @@ func (x *examination) left() (guess detect.Guess, says string, ok bool) {
 		if len(r.Calls) > 0 || !strings.Contains(r.Content, toolName) {
 			continue
 		}
-		if guesses := detect.Samples(r.Content).Tools; len(guesses) > 0 {
+		if guesses := x.detector.Samples(r.Content).Tools; len(guesses) > 0 {
 			return guesses[0], "the content holds a call in the format " + guesses[0].Format, true
 		}
 	}
@@ -100,7 +100,7 @@ func (x *examination) flags(g detect.Guess) string {
 		change += " (or " + strings.Join(g.Like, ", ") + ")"
 	}
 	if len(x.samples.Reasoning) > 0 {
-		if _, reasoning := x.chosen(); !isOneOf(x.samples.Reasoning[0], reasoning) {
+		if _, reasoning := x.chosen(); !x.isOneOf(x.samples.Reasoning[0], reasoning) {
 			change += " --reasoning-parser " + x.samples.Reasoning[0].Name
 		}
 	}
@@ -108,11 +108,11 @@ func (x *examination) flags(g detect.Guess) string {
 }
 
 // isOneOf tells whether a name is a guess's, or explains the evidence just as well.
-func isOneOf(g detect.Guess, name string) bool {
+func (x *examination) isOneOf(g detect.Guess, name string) bool {
 	if name == g.Name || slices.Contains(g.Like, name) {
 		return true
 	}
-	format, ok := parlance.Format(g.Format)
+	format, ok := x.formats.Format(g.Format)
 	return ok && (slices.Contains(format.ToolNames, name) || slices.Contains(format.ReasoningNames, name))
 }
 
@@ -120,7 +120,7 @@ func isOneOf(g detect.Guess, name string) bool {
 func (x *examination) otherToolParser() []Finding {
 	g, says, ok := x.left()
 	tool, _ := x.chosen()
-	if !ok || isOneOf(g, tool) || tool == "" && !strings.Contains(says, "does not read them") {
+	if !ok || x.isOneOf(g, tool) || tool == "" && !strings.Contains(says, "does not read them") {
 		return nil
 	}
 	if tool != "" && !strings.Contains(says, tool) {
@@ -133,7 +133,7 @@ func (x *examination) otherToolParser() []Finding {
 func (x *examination) noToolParser() []Finding {
 	g, says, ok := x.left()
 	tool, _ := x.chosen()
-	if !ok || tool != "" && !isOneOf(g, tool) || strings.Contains(says, "does not read them") {
+	if !ok || tool != "" && !x.isOneOf(g, tool) || strings.Contains(says, "does not read them") {
 		return nil
 	}
 	switch {
@@ -157,7 +157,7 @@ func (x *examination) strange() (guess detect.Guess, says string, ok bool) {
 		if r.Reasoning != "" {
 			continue
 		}
-		if guesses := detect.Samples(r.Content).Reasoning; len(guesses) > 0 {
+		if guesses := x.detector.Samples(r.Content).Reasoning; len(guesses) > 0 {
 			return guesses[0], "the content holds a thought in the format " + guesses[0].Format, true
 		}
 		// A thought that the prompt opened shows only its end.
@@ -165,7 +165,7 @@ func (x *examination) strange() (guess detect.Guess, says string, ok bool) {
 			continue
 		}
 		for _, guess := range slices.Concat(x.guess.Reasoning, x.samples.Reasoning) {
-			format, _ := parlance.Format(guess.Format)
+			format, _ := x.formats.Format(guess.Format)
 			if marker, found := holdsAny(r.Content, format.ThoughtMarkers); found {
 				return guess, fmt.Sprintf("the content holds %s, the end of a thought", marker), true
 			}
@@ -180,7 +180,7 @@ func (x *examination) noReasoningParser() []Finding {
 		return nil
 	}
 	_, reasoning := x.chosen()
-	if reasoning != "" && !isOneOf(g, reasoning) || strings.Contains(says, "does not take it out") {
+	if reasoning != "" && !x.isOneOf(g, reasoning) || strings.Contains(says, "does not take it out") {
 		return nil
 	}
 	switch {
@@ -195,7 +195,7 @@ func (x *examination) noReasoningParser() []Finding {
 func (x *examination) otherReasoningParser() []Finding {
 	g, says, ok := x.strange()
 	_, reasoning := x.chosen()
-	if !ok || isOneOf(g, reasoning) || reasoning == "" && !strings.Contains(says, "does not take it out") {
+	if !ok || x.isOneOf(g, reasoning) || reasoning == "" && !strings.Contains(says, "does not take it out") {
 		return nil
 	}
 	if reasoning != "" && !strings.Contains(says, reasoning) {
@@ -224,7 +224,7 @@ func (x *examination) stripped() []Finding {
 	}
 	// What is left looks like a call, and not like one of a format that has markers of its own.
 	if len(x.samples.Tools) > 0 {
-		if other, _ := parlance.Format(x.samples.Tools[0].Format); len(other.CallOpeners) > 0 {
+		if other, _ := x.formats.Format(x.samples.Tools[0].Format); len(other.CallOpeners) > 0 {
 			if _, found := holdsAny(text, other.CallOpeners); found {
 				return nil
 			}

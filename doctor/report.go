@@ -1,9 +1,11 @@
 package doctor
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/detect"
 )
 
 // Report is what was found out.
@@ -39,7 +41,7 @@ type Other struct {
 	// Tool and Reasoning are the parser's names; one of them may be "".
 	Tool      string `json:"tool_call_parser,omitzero"`
 	Reasoning string `json:"reasoning_parser,omitzero"`
-	// Like are names that explain the text just as well.
+	// Like are the names that make the same of it.
 	Like []string `json:"like,omitzero"`
 	Read *Reply   `json:"read"`
 }
@@ -83,27 +85,36 @@ func (x *examination) report() *Report {
 	return r
 }
 
-// others reads the raw text with the parsers that could have been meant.
+// others reads the raw text with the parsers that could have been meant; those that make the same of it stand together,
+// under the likeliest.
 func (x *examination) others() (out []Other) {
 	if !x.auto.raw.known() {
 		return nil
 	}
-	for _, g := range x.samples.Tools {
-		if x.parser != nil && isOneOf(g, x.parser.ToolName()) {
-			continue
-		}
-		if p, err := parlance.Lookup(g.Name, ""); err == nil {
-			out = append(out, Other{Tool: g.Name, Like: g.Like, Read: replyOf(x.auto.read(p))})
+	add := func(guesses []detect.Guess, chosen func(*parlance.Parser) string, half func(name string) Other) {
+		begin := len(out)
+		for _, g := range guesses {
+			if x.parser != nil && x.isOneOf(g, chosen(x.parser)) {
+				continue
+			}
+			o := half(g.Name)
+			p, err := x.formats.Lookup(o.Tool, o.Reasoning)
+			if err != nil {
+				continue
+			}
+			o.Read = replyOf(x.auto.read(p))
+			same := slices.IndexFunc(out[begin:], func(other Other) bool { return reflect.DeepEqual(other.Read, o.Read) })
+			if same < 0 {
+				out = append(out, o)
+				continue
+			}
+			if first := &out[begin+same]; first.Tool+first.Reasoning != g.Name && !slices.Contains(first.Like, g.Name) {
+				first.Like = append(first.Like, g.Name)
+			}
 		}
 	}
-	for _, g := range x.samples.Reasoning {
-		if x.parser != nil && isOneOf(g, x.parser.ReasoningName()) {
-			continue
-		}
-		if p, err := parlance.Lookup("", g.Name); err == nil {
-			out = append(out, Other{Reasoning: g.Name, Like: g.Like, Read: replyOf(x.auto.read(p))})
-		}
-	}
+	add(x.samples.Tools, (*parlance.Parser).ToolName, func(name string) Other { return Other{Tool: name} })
+	add(x.samples.Reasoning, (*parlance.Parser).ReasoningName, func(name string) Other { return Other{Reasoning: name} })
 	return out
 }
 

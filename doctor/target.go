@@ -157,6 +157,12 @@ func (x *examination) front(ctx context.Context) error {
 	if x.wordsErr == nil {
 		add("tokenizer", o.Tokenizer)
 	}
+	for _, path := range o.Plugins {
+		add("tool-parser-plugin", path)
+	}
+	if o.OverrideParsers {
+		arguments = append(arguments, "--override-parsers")
+	}
 	if o.ToolCallParser != "" {
 		arguments = append(arguments, "--enable-auto-tool-choice")
 	}

@@ -61,7 +61,7 @@ func (x *examination) templateSyntax() []Finding {
 		return nil
 	}
 	// The tool half alone: an earlier turn has no thought, whatever the prompt opens.
-	parser, err := parlance.Lookup(x.parser.ToolName(), "")
+	parser, err := x.formats.Lookup(x.parser.ToolName(), "")
 	if err != nil {
 		return nil
 	}

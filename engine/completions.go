@@ -143,7 +143,7 @@ func finishReason(word string) (FinishReason, error) {
 	switch word {
 	case "":
 		return "", nil
-	case "stop", "eos", "stop_sequence", "eos_token", "content_filter":
+	case "stop", "eos", "stop_sequence", "eos_token":
 		return FinishStop, nil
 	case "length", "limit":
 		return FinishLength, nil
@@ -151,6 +151,8 @@ func finishReason(word string) (FinishReason, error) {
 		return FinishAbort, nil
 	case "repetition":
 		return FinishRepetition, nil
+	case "content_filter":
+		return FinishFilter, nil
 	case "tool_calls", "function_call":
 		return "", parsesItself("tool calls", "--tool-call-parser")
 	case "error":

@@ -68,6 +68,8 @@ func TestHTTPStatus(t *testing.T) {
 	}{
 		{Error{Kind: Refused, Status: 404}, 404},
 		{Error{Kind: Refused, Status: 401}, 502},
+		{Error{Kind: Refused, Status: 405}, 502},
+		{Error{Kind: Refused, Status: 422}, 422},
 		{Error{Kind: Refused}, 400},
 		{Error{Kind: Unsupported}, 501},
 		{Error{Kind: Unsupported, Param: "logit_bias"}, 400},

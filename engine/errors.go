@@ -76,19 +76,23 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// StatusCanceled is the status of an error that nobody reads, since the client has left: for logs and counters. (nginx has
+// it too.)
+const StatusCanceled = 499
+
 // HTTPStatus is the status that a server in front of the engine answers with, if it still can: the engine's own where the
 // client can do something about it, else one that says that the fault lies behind the server.
 func (e *Error) HTTPStatus() int {
 	switch e.Kind {
 	case Refused:
 		switch e.Status {
-		case http.StatusUnauthorized, http.StatusForbidden:
-			// The server's key is at fault, not the client's.
-			return http.StatusBadGateway
+		case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+			return e.Status
 		case 0:
 			return http.StatusBadRequest
 		}
-		return e.Status
+		// The server's key is at fault (401, 403), or how it speaks to the engine: not the client.
+		return http.StatusBadGateway
 	case Unsupported:
 		if e.Param != "" {
 			return http.StatusBadRequest
@@ -107,8 +111,7 @@ func (e *Error) HTTPStatus() int {
 		if errors.Is(e.Err, context.DeadlineExceeded) {
 			return http.StatusGatewayTimeout
 		}
-		// The client has left and reads no answer; 499 is for the log.
-		return 499
+		return StatusCanceled
 	}
 	return http.StatusInternalServerError
 }

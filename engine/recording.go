@@ -195,9 +195,9 @@ func (r *Recording) check() error {
 		return errors.New("expected text or pieces, found both")
 	}
 	switch r.FinishReason {
-	case "", FinishStop, FinishLength, FinishAbort, FinishRepetition:
+	case "", FinishStop, FinishLength, FinishAbort, FinishRepetition, FinishFilter:
 	default:
-		return fmt.Errorf("finish_reason: expected stop, length, abort or repetition, found %q", r.FinishReason)
+		return fmt.Errorf("finish_reason: expected stop, length, abort, repetition or content_filter, found %q", r.FinishReason)
 	}
 	if r.Error != nil && r.FinishReason != "" {
 		return errors.New("expected a finish_reason or an error, found both")

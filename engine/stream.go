@@ -53,6 +53,8 @@ const (
 	FinishAbort FinishReason = "abort"
 	// FinishRepetition: the engine ended an answer that went round in circles.
 	FinishRepetition FinishReason = "repetition"
+	// FinishFilter: a filter of the engine's, or of a service behind it, ended the answer.
+	FinishFilter FinishReason = "content_filter"
 )
 
 // Usage counts tokens.

@@ -168,10 +168,12 @@ func (w *writer) index(h *half, item *item) int {
 	return item.number
 }
 
-// id is the id of a call: its own, or where the format counts, its number.
+// id is the id of a call: its own, or where the format counts, its number, unless the id is one.
 func (w *writer) id(h *half, item *item) string {
-	if item.call.ID == "" && strings.HasPrefix(h.definition.IDs, "per_") {
-		return strconv.Itoa(w.index(h, item))
+	if strings.HasPrefix(h.definition.IDs, "per_") {
+		if _, err := strconv.ParseUint(item.call.ID, 10, 32); err != nil {
+			return strconv.Itoa(w.index(h, item))
+		}
 	}
 	return item.call.ID
 }
@@ -321,6 +323,9 @@ func (w *writer) attribute(h *half, e *grammar.Attribute, tag bool) bool {
 	return true
 }
 
+// textEntities are written where a tag ends a text, and quotation marks do not.
+var textEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;")
+
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
 // Outside of quotation marks those in a text are left alone.
@@ -343,7 +348,7 @@ func (w *writer) arguments(h *half, e *grammar.Capture) bool {
 	case "json":
 		w.out = appendObject(w.out, item.members, &w.r.written)
 	case "python":
-		out, err := python.Append(w.out, appendObject(nil, item.members, &w.r.written))
+		out, err := python.AppendStyled(w.out, appendObject(nil, item.members, &w.r.written), pythonStyle(&w.r.written))
 		if err != nil {
 			return w.fail(ReasonKey, item.call.Arguments, err.Error())
 		}

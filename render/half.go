@@ -24,6 +24,8 @@ type half struct {
 	markers []string
 	// again: a thought may come more than once.
 	again bool
+	// callsFirst: the output has calls before content, where both may come.
+	callsFirst bool
 	// openers are the first literals of calls, blocks and messages; closers their other literals.
 	openers, closers []string
 	// parameterOpener and parameterEnd are the first literal of a parameter and the one before its value, where
@@ -57,6 +59,7 @@ func newHalf(d *grammar.Definition) *half {
 		h.learnWays(rule.Body)
 	}
 	h.again = h.repeats()
+	h.callsFirst = h.first(h.output) == grammar.Call
 	return h
 }
 
@@ -250,6 +253,39 @@ func (h *half) repeats() bool {
 	}
 	search(h.output, false)
 	return found
+}
+
+// first tells what comes first in an expression, and before the other where there is a choice: Call, for calls and blocks,
+// or Frame, for content.
+func (h *half) first(e grammar.Expression) (role grammar.Role) {
+	grammar.Walk(e, func(e grammar.Expression) bool {
+		switch e := e.(type) {
+		case *grammar.Look:
+			return false
+		case *grammar.Optional:
+			return false // only what may come anywhere is ordered by its place
+		case *grammar.Choice:
+			if len(e.Alternatives[0].Items) == 0 {
+				return false
+			}
+		case *grammar.Capture:
+			if role == "" && e.Name == "content" {
+				role = grammar.Frame
+			}
+		case *grammar.Reference:
+			switch of := grammar.RoleOf(e.Name); {
+			case role != "":
+			case of == grammar.Call, of == grammar.Block:
+				role = grammar.Call
+			case of == grammar.Frame, of == grammar.Message:
+				role = grammar.Frame
+			case of == "":
+				role = h.first(h.rules[e.Name].Body)
+			}
+		}
+		return role == ""
+	})
+	return role
 }
 
 // closerOf is the first literal behind item k of a sequence.

@@ -21,7 +21,7 @@ type Options struct {
 	// through a conversation.
 	EarlierCalls int
 	// Results is the name of a variant of the rules for tool results, where the definition has several because chat templates
-	// differ. "" is the variant of the parser's name, if there is one, else the rule without a name.
+	// differ. "" is the variant of a parser's name, if there is one, else the rule without a name, which "results" is always.
 	Results string
 }
 
@@ -101,6 +101,7 @@ func (r *Renderer) render(m *parlance.Message, o Options, outline bool) (text st
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	var first *Error
+	w.callsFirst = r.halves[len(r.halves)-1].callsFirst
 	for _, items := range w.orders(m) {
 		text, err := w.run(r, items, o)
 		if err == nil && w.verify {
@@ -188,6 +189,9 @@ func (w *writer) orders(m *parlance.Message) [][]item {
 		return [][]item{items}
 	}
 	callsFirst := slices.Concat(items[:calls-1], items[calls:], items[calls-1:calls])
+	if w.callsFirst {
+		return [][]item{callsFirst, items}
+	}
 	return [][]item{items, callsFirst}
 }
 

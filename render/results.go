@@ -97,9 +97,8 @@ var lacks = map[string]string{
 	"object": "a JSON object",
 }
 
-// resultsRule finds the definition that says how results are written, and its rule: the reasoning half's, where that is
-// another definition than the tool half's and has one, since the half that reads thoughts belongs to one family and that
-// which reads calls may be borrowed (Qwen 3 is read by hermes and qwen3).
+// resultsRule finds the definition that says how results are written, and its rule. It is the tool half's, unless the
+// reasoning half's extends that: then the family is the reasoning half's, and only its calls are read by another's parser.
 func (r *Renderer) resultsRule(o Options) (*grammar.Definition, *grammar.Rule, error) {
 	tool, reasoning, name := r.parser.Definitions()
 	fail := func(reason Reason, detail string) (*grammar.Definition, *grammar.Rule, error) {
@@ -109,7 +108,7 @@ func (r *Renderer) resultsRule(o Options) (*grammar.Definition, *grammar.Rule, e
 		return fail(ReasonCalls, "expected no tool results, since no tool parser is chosen")
 	}
 	d := tool
-	if reasoning != nil && reasoning.Results != nil && reasoning.Results.Unknown == "" {
+	if reasoning != nil && reasoning.Extends == tool.Format {
 		d = reasoning
 	}
 	switch {
@@ -119,6 +118,9 @@ func (r *Renderer) resultsRule(o Options) (*grammar.Definition, *grammar.Rule, e
 		return fail(ReasonResults, "the definition "+d.Format+" does not say how tool results are written: "+d.Results.Unknown)
 	case o.Results != "":
 		rule := d.Results.Variant(o.Results)
+		if o.Results == grammar.ResultsRule {
+			rule = d.Results.Variant("")
+		}
 		if rule == nil {
 			variants := "none"
 			if list := d.Results.Variants(); len(list) > 0 {

@@ -57,9 +57,12 @@ func TestResults(t *testing.T) {
 		"markers in it stay":          {"deepseek_v31", "", "", asked(call("", "f")), []render.Result{{Content: "<｜tool▁output▁end｜><｜User｜>hm"}}, 0, "<｜end▁of▁sentence｜><｜tool▁output▁begin｜><｜tool▁output▁end｜><｜User｜>hm<｜tool▁output▁end｜>"},
 		"the parser's variant":        {"glm45", "", "", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|observation|>\n<tool_response>\nx\n</tool_response><|assistant|>"},
 		"a variant by name":           {"xlam", "", "llama", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\nx<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"},
-		"of the reasoning half":       {"hermes", "qwen3", "", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|im_end|>\n<|im_start|>user\n<tool_response>\nx\n</tool_response>\n<|im_end|>\n<|im_start|>assistant\n"},
+		"the reasoning parser's":      {"hermes", "qwen3", "", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|im_end|>\n<|im_start|>user\n<tool_response>\nx\n</tool_response><|im_end|>\n<|im_start|>assistant\n"},
+		"asked for without a name":    {"hermes", "qwen3", "results", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|im_end|>\n<|im_start|>tool\n<tool_response>\n{\"name\": \"f\", \"content\": \"x\"}\n</tool_response><|im_end|>\n<|im_start|>assistant\n"},
+		"without thoughts":            {"qwen3_coder", "", "", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|im_end|>\n<|im_start|>user\n<tool_response>\nx\n</tool_response>\n<|im_end|>\n<|im_start|>assistant\n"},
+		"of the family that thinks":   {"qwen3_coder", "granite_thinking_parser", "", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|end_of_text|>\n<|start_of_role|>user<|end_of_role|>\n<tool_response>\nx\n</tool_response><|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>"},
 		"of the tool half":            {"hermes", "deepseek_r1", "", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|im_end|>\n<|im_start|>tool\n<tool_response>\n{\"name\": \"f\", \"content\": \"x\"}\n</tool_response><|im_end|>\n<|im_start|>assistant\n"},
-		"of the half that says so":    {"hermes", "ernie45", "", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|im_end|>\n<|im_start|>tool\n<tool_response>\n{\"name\": \"f\", \"content\": \"x\"}\n</tool_response><|im_end|>\n<|im_start|>assistant\n"},
+		"of the tool half, again":     {"hermes", "ernie45", "", asked(call("", "f")), []render.Result{{Content: "x"}}, 0, "<|im_end|>\n<|im_start|>tool\n<tool_response>\n{\"name\": \"f\", \"content\": \"x\"}\n</tool_response><|im_end|>\n<|im_start|>assistant\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rendererFor(t, c.tool, c.reasoning)
@@ -81,7 +84,7 @@ func TestResultsRefused(t *testing.T) {
 	}{
 		"none are known":    {"dots", "", "", asked(call("", "f")), render.Result{}, render.ReasonResults, "dots cannot carry the message (results): the definition dots does not say how tool results are written: no chat template of the family is known"},
 		"no such variant":   {"xlam", "", "qwen", asked(call("", "f")), render.Result{}, render.ReasonResults, `xlam cannot carry the message (results): the definition xlam has no variant "qwen" for tool results; its variants: llama`},
-		"no variants":       {"hermes", "", "qwen", asked(call("", "f")), render.Result{}, render.ReasonResults, `hermes cannot carry the message (results): the definition hermes has no variant "qwen" for tool results; its variants: none`},
+		"no variants":       {"jamba", "", "qwen", asked(call("", "f")), render.Result{}, render.ReasonResults, `jamba cannot carry the message (results): the definition jamba has no variant "qwen" for tool results; its variants: none`},
 		"no tool half":      {"", "qwen3", "", asked(), render.Result{}, render.ReasonCalls, "qwen3_coder cannot carry the message (calls): expected no tool results, since no tool parser is chosen"},
 		"no name":           {"openai", "", "", asked(call("1", "f")), render.Result{ID: "2"}, render.ReasonResult, "openai cannot carry the message (result): expected the name of the function for tool result 0, which the format writes"},
 		"no id":             {"kimi_k2", "", "", nil, render.Result{}, render.ReasonResult, "kimi_k2 cannot carry the message (result): expected the id of the call for tool result 0, which the format writes"},

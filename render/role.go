@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
+	"github.com/parlance-llm/parlance/internal/schema"
 )
 
 // reference writes another rule. A role must carry something, else it is not written.
@@ -24,21 +25,24 @@ func (w *writer) reference(h *half, e *grammar.Reference) bool {
 	case grammar.Call:
 		w.call, w.argued = w.next, false
 		item := &w.items[w.next]
-		w.members, w.member = item.members, 0
+		w.members, w.member, w.listed = item.members, 0, false
 		w.schema = w.options.Request.Tools.Schema(item.call.Name)
 	case grammar.Parameter:
 		w.inside, w.keyed, w.valued = true, false, false
+	case grammar.Frame:
+		w.framed = w.framed || h.content != nil
 	}
 	if !w.solve(h, rule.Body, role) {
 		return w.undo(m)
 	}
 	reached := w.state
+	w.framed = outer.framed
 	w.scope, w.assigned, w.solving, w.target = outer.scope, outer.assigned, outer.solving, outer.target
 	w.bound = w.bound[:m.bound]
 	switch role {
 	case grammar.Call:
 		w.next = reached.call + 1
-		w.call, w.argued, w.members, w.member, w.schema = outer.call, outer.argued, outer.members, outer.member, outer.schema
+		w.call, w.argued, w.members, w.member, w.schema, w.listed = outer.call, outer.argued, outer.members, outer.member, outer.schema, outer.listed
 	case grammar.Parameter:
 		w.inside, w.keyed, w.valued = outer.inside, outer.keyed, outer.valued
 		w.member = outer.member + 1
@@ -156,20 +160,32 @@ func (w *writer) alternative(h *half, sequence *grammar.Sequence) bool {
 	return w.sequence(h, sequence.Items)
 }
 
-// nested writes the members of the open parameter's value as parameters.
+// nested writes the members of the open parameter's value as parameters: of an object, or of a list where the family
+// does so and the schema tells the parser that it is one.
 func (w *writer) nested(h *half, sequence *grammar.Sequence) bool {
 	outer := w.state
-	open := &w.members[w.member]
-	members, object := objectMembers(open.raw, nil)
-	if !object || len(members) == 0 {
+	open, s := &w.members[w.member], w.valueSchema()
+	var members []member
+	list := false
+	switch open.raw[0] {
+	case '{':
+		members, _ = objectMembers(open.raw, nil)
+	case '[':
+		if list = w.r.written.Items != "" && s.Kinds()&(schema.Array|schema.Object) == schema.Array; list {
+			for _, element := range elements(open.raw) {
+				members = append(members, member{key: w.r.written.Items, raw: element})
+			}
+		}
+	}
+	if len(members) == 0 {
 		return false
 	}
-	w.members, w.member, w.schema = members, 0, w.schema.Property(open.key)
+	w.members, w.member, w.schema, w.listed = members, 0, s, list
 	w.inside, w.keyed = false, false
 	if !w.sequence(h, sequence.Items) || w.member < len(members) {
 		return false
 	}
-	w.members, w.member, w.schema, w.argued = outer.members, outer.member, outer.schema, outer.argued
+	w.members, w.member, w.schema, w.listed, w.argued = outer.members, outer.member, outer.schema, outer.listed, outer.argued
 	w.inside, w.keyed, w.valued = true, true, true
 	return true
 }

@@ -56,8 +56,12 @@ func (h *half) learnWays(body *grammar.Choice) {
 	var ways []way
 	for i, alternative := range choice.Alternatives {
 		first := way{target: i}
-		if len(alternative.Items) == 1 {
-			if capture, ok := alternative.Items[0].(*grammar.Capture); ok {
+		items := slices.DeleteFunc(slices.Clone(alternative.Items), func(e grammar.Expression) bool {
+			_, layout := e.(*grammar.Layout)
+			return layout
+		})
+		if len(items) == 1 {
+			if capture, ok := items[0].(*grammar.Capture); ok {
 				switch capture.Name {
 				case "drop":
 					continue

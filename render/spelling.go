@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/internal/codec"
+	"github.com/parlance-llm/parlance/internal/codec/python"
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
@@ -160,4 +161,30 @@ func appendObject(dst []byte, members []member, written *grammar.Written) []byte
 		dst = append(append(append(dst, m.quoted...), colon(written)...), m.raw...)
 	}
 	return append(dst, '}')
+}
+
+// pythonStyle is how the family spells the arguments of Python calls.
+func pythonStyle(written *grammar.Written) python.Style {
+	return python.Style{SingleQuotes: written.Strings == "single", JSONWords: written.Words == "json", JSONContainers: written.Containers == "json"}
+}
+
+// pythonValue is a tagged value that is no string as Python prints it, where the family does so; else "".
+func pythonValue(raw []byte, written *grammar.Written) string {
+	switch kind(raw) {
+	case "boolean", "null":
+		if written.Words != "python" {
+			return ""
+		}
+	case "object", "array":
+		if written.Containers != "python" {
+			return ""
+		}
+	default:
+		return ""
+	}
+	text, err := python.AppendPrinted(nil, raw)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }

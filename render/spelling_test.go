@@ -21,7 +21,7 @@ func TestSpelling(t *testing.T) {
 		for _, format := range []struct{ name, before, after, want string }{
 			{"deepseek_v31", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>", "<｜tool▁call▁end｜><｜tool▁calls▁end｜>", test.spaced},
 			{"xlam", `[{"name": "f", "arguments": `, "}]", test.spaced},
-			{"inkling", `<|message_model|><|content_invoke_tool_json|>{"name":"f","args":`, "}<|end_message|>", test.compact},
+			{"inkling", `<|message_model|>f<|content_invoke_tool_json|>{"name":"f","args":`, "}<|end_message|>", test.compact},
 		} {
 			r, err := render.For(format.name, "")
 			if err != nil {

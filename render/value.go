@@ -19,7 +19,7 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 		return false
 	}
 	open := &w.members[w.member]
-	s := w.schema.Property(open.key)
+	s := w.valueSchema()
 	text, isString := w.valueText(), open.raw[0] == '"'
 	silent, xml := schema.SilentString, false
 	if codec, ok := e.Shape.(*grammar.Codec); ok {
@@ -34,7 +34,15 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	if e.Shape == nil && !isString && w.lookup("type") != nil {
 		return false // where types are written, what is no string is written as JSON
 	}
+	if w.emptyElement(open.raw, s) {
+		w.value, w.closing, w.valued = len(w.out), -1, true
+		w.consumed++
+		return true
+	}
 	if !isString {
+		if printed := pythonValue(open.raw, &w.r.written); printed != "" && !w.holdsMarker(printed) && sameRead(printed, open.raw, s, silent) {
+			text = printed
+		}
 		text = h.escapeMarkers(w, text)
 	}
 	if !sameRead(text, open.raw, s, silent) {
@@ -54,6 +62,20 @@ func (w *writer) tagged(h *half, e *grammar.Capture) bool {
 	w.valued = true
 	w.consumed++
 	return true
+}
+
+// emptyElement tells whether a value is an empty list or object that is written as an element without text: where lists
+// are written element by element, and nothing else would be read from it.
+func (w *writer) emptyElement(raw []byte, s *schema.Schema) bool {
+	return w.r.written.Items != "" && (string(raw) == "[]" && s.Kinds() == schema.Array || string(raw) == "{}" && s.Kinds() == schema.Object)
+}
+
+// valueSchema is the schema of the open parameter's value.
+func (w *writer) valueSchema() *schema.Schema {
+	if w.listed {
+		return w.schema.Item(w.member)
+	}
+	return w.schema.Property(w.members[w.member].key)
 }
 
 // valueText is the text of the open parameter's value: of a string what it says.

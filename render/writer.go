@@ -12,15 +12,16 @@ import (
 // writer is one walk over a grammar with a message. Every method that writes answers whether it could; what it has
 // changed when it could not, the caller undoes.
 type writer struct {
-	r       *Renderer
-	options Options
-	items   []item
-	suffix  string
-	noCalls bool
-	off     bool // no thought may be opened
-	over    bool // the only thought is over
-	verify  bool // something looks like markup
-	cut     int  // what of the output the prompt holds already
+	r          *Renderer
+	options    Options
+	items      []item
+	suffix     string
+	noCalls    bool
+	callsFirst bool // content stands behind the calls where nothing else is said
+	off        bool // no thought may be opened
+	over       bool // the only thought is over
+	verify     bool // something looks like markup
+	cut        int  // what of the output the prompt holds already
 
 	out    []byte
 	pieces []piece
@@ -44,11 +45,13 @@ type state struct {
 	members []member // of the object whose parameters are written
 	member  int
 	schema  *schema.Schema
+	listed  bool // the members are the elements of a list
 	inside  bool // a parameter is open
 	keyed   bool
 	valued  bool
 
-	scope    int // where the bindings of the open role begin
+	framed   bool // what the tool half writes stands in a frame of the reasoning half
+	scope    int  // where the bindings of the open role begin
 	assigned []assignment
 	solving  *grammar.Choice
 	target   int
@@ -129,7 +132,7 @@ func (w *writer) fail(reason Reason, value, detail string) bool {
 // run writes items from the beginning.
 func (w *writer) run(r *Renderer, items []item, o Options) (string, *Error) {
 	start := r.parser.PromptState(o.Request)
-	*w = writer{r: r, options: o, items: items, out: w.out[:0], pieces: w.pieces[:0], bound: w.bound[:0]}
+	*w = writer{r: r, options: o, items: items, callsFirst: w.callsFirst, out: w.out[:0], pieces: w.pieces[:0], bound: w.bound[:0]}
 	w.state = state{call: -1, named: -1, target: -1, key: -1, value: -1, closing: -1}
 	w.suffix = r.parser.Suffix(o.Request)
 	w.noCalls = o.Request.ToolChoice.Mode == "none"
@@ -202,10 +205,13 @@ func (w *writer) write(h *half, e grammar.Expression) bool {
 		w.space(pieceBlank, e.Canonical)
 		return true
 	case *grammar.Layout:
+		if e.Inner != nil {
+			return w.layout(h, e.Inner)
+		}
 		w.space(pieceLayout, e.Text)
 		return true
 	case *grammar.Look:
-		return w.follows(e.Inner)
+		return w.follows(h, e.Inner)
 	case *grammar.Capture:
 		return w.capture(h, e, false)
 	case *grammar.Envelope:
@@ -311,7 +317,7 @@ func (w *writer) optional(h *half, inner grammar.Expression) bool {
 // be written so is tried otherwise.
 func (w *writer) repeat(h *half, e, inner grammar.Expression, separator *string) bool {
 	m := w.mark()
-	for {
+	for written := 0; written == 0 || !once(e); written++ {
 		before := w.mark()
 		if separator != nil {
 			w.literal(*separator)
@@ -330,6 +336,12 @@ func (w *writer) repeat(h *half, e, inner grammar.Expression, separator *string)
 		}
 	}
 	return true
+}
+
+// once tells whether a repetition is written once at most.
+func once(e grammar.Expression) bool {
+	repeat, ok := e.(*grammar.Repeat)
+	return ok && repeat.Once
 }
 
 // literal writes a marker. A key or a value that it ends must not hold it.
@@ -385,34 +397,23 @@ func (w *writer) text(kind itemKind, text string) {
 // looksLikeMarkup tells whether a text holds anything that a grammar of the combination knows.
 func (w *writer) looksLikeMarkup(text string) bool {
 	for _, h := range w.r.halves {
+		if h.definition.Escapes != "" && strings.Contains(text, `\`) {
+			return true
+		}
+	}
+	return strings.ContainsAny(text, "{[") || w.holdsMarker(text)
+}
+
+// holdsMarker tells whether a text holds a marker of the combination.
+func (w *writer) holdsMarker(text string) bool {
+	for _, h := range w.r.halves {
 		for _, marker := range h.markers {
 			if strings.Contains(text, w.fill(h, marker)) {
 				return true
 			}
 		}
-		if h.definition.Escapes != "" && strings.Contains(text, `\`) {
-			return true
-		}
 	}
-	return strings.ContainsAny(text, "{[")
-}
-
-// follows tells whether what `&x` asks for comes next.
-func (w *writer) follows(e grammar.Expression) bool {
-	found := false
-	grammar.Walk(e, func(e grammar.Expression) bool {
-		switch e := e.(type) {
-		case *grammar.End:
-			found = found || w.next == len(w.items)
-		case *grammar.Reference:
-			switch grammar.RoleOf(e.Name) {
-			case grammar.Block, grammar.Call:
-				found = found || w.next < len(w.items) && w.items[w.next].kind == itemCall
-			}
-		}
-		return !found
-	})
-	return found
+	return false
 }
 
 // settleLayout takes out the layout that would come to stand inside a tray: what is put together of pieces must hold
@@ -440,7 +441,7 @@ func (w *writer) settleLayout() *Error {
 		}
 		return false
 	}
-	from := 0
+	from := w.promptHolds()
 	if w.cut < 0 { // the prompt ends behind the opener
 		for _, p := range w.pieces {
 			if p.kind == pieceText && p.tray == itemReasoning {
@@ -490,6 +491,21 @@ func (w *writer) settleLayout() *Error {
 		p.start, p.end = moved(p.start), moved(p.end)
 	}
 	return nil
+}
+
+// promptHolds is how much of the output, markers and nothing else, stands at the end of the prompt already: the header of
+// a message, or the opener of a frame.
+func (w *writer) promptHolds() (n int) {
+	prompt := w.options.Request.Prompt
+	for _, p := range w.pieces {
+		if p.kind == pieceText || p.kind == pieceName || p.kind == pieceArgument {
+			break
+		}
+		if p.kind == pieceMarkup && strings.HasSuffix(prompt, string(w.out[:p.end])) {
+			n = p.end
+		}
+	}
+	return n
 }
 
 func (w *writer) edge(t int, more func(k, step int) bool) bool {

@@ -228,6 +228,30 @@ func TestStreamThatNobodyReads(t *testing.T) {
 	e.nothingLeft(t, before)
 }
 
+// TestBackgroundOnTwoServers: one of two servers on a store cancels what the other makes, and it stays cancelled whatever the
+// engine still says. Meanwhile neither deletes it.
+func TestBackgroundOnTwoServers(t *testing.T) {
+	e := newPatientEngine(t)
+	flags := append(e.flags(), "--responses-store", "sqlite:"+filepath.Join(t.TempDir(), "r.db"))
+	one, other := serve(t, flags...), serve(t, flags...)
+	id := wholeResponse(t, one, `{"model":"m","input":"Hi","background":true}`).ID
+	e.says("one")
+	for _, url := range []string{one, other} {
+		if status, data := fetch(t, "DELETE", url+"/v1/responses/"+id); status != http.StatusBadRequest {
+			t.Errorf("deleted while it is made: %d %s", status, data)
+		}
+	}
+	status, data := post(t, other+"/v1/responses/"+id+"/cancel", "")
+	if o := readObject(t, status, data); o.Status != "cancelled" {
+		t.Errorf("%s", data)
+	}
+	e.says(" two", "")
+	eventually(t, "it is over where it is made", func() bool { return readBack(t, one, id).Status == "cancelled" })
+	if o := readBack(t, other, id); o.Status != "cancelled" || o.Output[0].Content[0].Text != "one two" {
+		t.Errorf("%+v", o)
+	}
+}
+
 // TestBackgroundTakesAPlace: a response in the background is one of those that are answered at once, until it is over.
 func TestBackgroundTakesAPlace(t *testing.T) {
 	e := newPatientEngine(t)

@@ -55,12 +55,23 @@ func (s *Server) cors(next http.Handler) http.Handler {
 	}
 	return cors.New(cors.Options{
 		AllowedOrigins: all(s.config.AllowedOrigins), AllowedMethods: methods, AllowedHeaders: all(s.config.AllowedHeaders),
-		AllowCredentials: s.config.AllowCredentials, ExposedHeaders: []string{requestid.Header, generate.WarningHeader, "Retry-After"},
+		AllowCredentials: s.config.AllowCredentials, ExposedHeaders: []string{requestid.Header, generate.WarningHeader, "Request-Id", "Retry-After"},
 		OptionsSuccessStatus: http.StatusOK,
 	}).Handler(next)
 }
 
-// missing answers what no route is for in the words of the reference's framework.
+// shapeOf is the shape of an error that belongs to no route: a client of the Messages interface, as one knows it by the
+// path or by the header that all of them send, reads that interface's errors.
+func shapeOf(r *http.Request) (shape apierror.Shape, anthropic bool) {
+	path := strings.TrimRight(r.URL.Path, "/")
+	if path == "/v1/messages" || strings.HasPrefix(path, "/v1/messages/") || r.Header.Get("Anthropic-Version") != "" {
+		return apierror.ShapeAnthropic, true
+	}
+	return apierror.ShapeOpenAI, false
+}
+
+// missing answers what no route is for: in the Messages interface in its shape, else in the words of the reference's
+// framework.
 func (s *Server) missing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler, pattern := s.mux.Handler(r)
@@ -74,6 +85,15 @@ func (s *Server) missing(next http.Handler) http.Handler {
 			if name == "Allow" || name == "Location" {
 				w.Header()[name] = values
 			}
+		}
+		if shape, anthropic := shapeOf(r); anthropic && status.code >= http.StatusBadRequest {
+			err := apierror.New(apierror.NotFound, "", "%s is no route of this server", r.URL.Path)
+			if status.code == http.StatusMethodNotAllowed {
+				err = apierror.New(apierror.MethodNotAllowed, "", "%s does not take the method %s, only %s", r.URL.Path, r.Method, status.header.Get("Allow"))
+			}
+			w.Header().Set("request-id", requestid.From(r.Context()))
+			shape.Write(w, err)
+			return
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status.code)
@@ -106,8 +126,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		defer func() {
 			if p := recover(); p != nil && p != http.ErrAbortHandler {
 				s.logger.Error("panic", "request_id", requestid.From(r.Context()), "route", route, "panic", p, "stack", string(debug.Stack()))
-				if !watched.wrote {
-					apierror.ShapeOpenAI.Write(watched, apierror.New(apierror.Internal, "", "Internal server error"))
+				if shape, _ := shapeOf(r); !watched.wrote {
+					shape.Write(watched, apierror.New(apierror.Internal, "", "Internal server error"))
 				}
 			}
 			took := time.Since(start)
@@ -117,7 +137,11 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			if route == "GET /health" || route == "GET /metrics" || route == "GET /ready" {
 				level = slog.LevelDebug
 			}
-			s.logger.Log(context.WithoutCancel(r.Context()), level, "request", "request_id", requestid.From(r.Context()), "method", r.Method, "path", r.URL.Path,
+			line := s.logger
+			if watched.failed != "" {
+				level, line = slog.LevelWarn, line.With("error", watched.failed)
+			}
+			line.Log(context.WithoutCancel(r.Context()), level, "request", "request_id", requestid.From(r.Context()), "method", r.Method, "path", r.URL.Path,
 				"status", watched.status, "seconds", took.Seconds(), "client", clientOf(r))
 		}()
 		next.ServeHTTP(watched, r)
@@ -137,6 +161,14 @@ type watched struct {
 	http.ResponseWriter
 	status int
 	wrote  bool
+	failed string // what was wrong, if the client is not to blame
+}
+
+// Note implements apierror.Noter.
+func (w *watched) Note(e *apierror.Error) {
+	if e.Status() >= http.StatusInternalServerError {
+		w.failed = e.Log()
+	}
 }
 
 func (w *watched) WriteHeader(status int) {

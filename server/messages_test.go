@@ -300,6 +300,7 @@ func TestW31(t *testing.T) {
 		"tool without name":         {`{"model":"m","max_tokens":1,"tools":[{"input_schema":{}}],` + message + `}`, "tools.0.name", 400},
 		"tool twice":                {`{"model":"m","max_tokens":1,"tools":[{"name":"f","input_schema":{}},{"name":"f","input_schema":{}}],` + message + `}`, "unique", 400},
 		"tool of Anthropic's":       {`{"model":"m","max_tokens":1,"tools":[{"type":"web_search_20250305","name":"web_search"}],` + message + `}`, "tools.0.type", 400},
+		"MCP servers":               {ask(false, `,"mcp_servers":[{"type":"url","url":"https://example.com","name":"a"}]`), "mcp_servers", 400},
 		"choice without tools":      {`{"model":"m","max_tokens":1,"tool_choice":{"type":"any"},` + message + `}`, "tool_choice", 400},
 		"choice of another tool":    {ask(false, `,"tool_choice":{"type":"tool","name":"other"}`), "tool_choice.name", 400},
 		"choice without name":       {ask(false, `,"tool_choice":{"type":"tool"}`), "tool_choice.name", 400},
@@ -325,6 +326,72 @@ func TestW31(t *testing.T) {
 		if err != nil || status != c.status || shape.Type != "error" || shape.Error.Type != kind || !strings.Contains(shape.Error.Message, c.says) {
 			t.Errorf("%s: status %d: %s; want %d and %q", name, status, data, c.status, c.says)
 		}
+	}
+}
+
+// TestMessagesErrorsEverywhere: what no handler of the interface answers has its shape too.
+func TestMessagesErrorsEverywhere(t *testing.T) {
+	url := serve(t, append(hermesServer, "--max-body-size", "1000", "--replay", says(t, "x"))...)
+	for name, c := range map[string]struct {
+		method, path, content, version, body string
+		status                               int
+		kind                                 string
+	}{
+		"another method":       {"GET", "/v1/messages", "", "", "", 405, "invalid_request_error"},
+		"another method, too":  {"DELETE", "/v1/messages/count_tokens", "", "", "", 405, "invalid_request_error"},
+		"no route":             {"POST", "/v1/messages/batches", "application/json", "", "{}", 404, "not_found_error"},
+		"no route of theirs":   {"GET", "/v1/files", "", "2023-06-01", "", 404, "not_found_error"},
+		"a large body":         {"POST", "/v1/messages", "application/json", "", `{"model":"` + strings.Repeat("m", 2000) + `"}`, 413, "request_too_large"},
+		"another content type": {"POST", "/v1/messages", "text/plain", "", "{}", 400, "invalid_request_error"},
+		"nothing":              {"POST", "/v1/messages", "application/json", "", "", 400, "invalid_request_error"},
+		"no UTF-8":             {"POST", "/v1/messages/count_tokens", "application/json", "", "{\"model\":\"\xff\"}", 400, "invalid_request_error"},
+	} {
+		request, err := http.NewRequest(c.method, url+c.path, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.content != "" {
+			request.Header.Set("Content-Type", c.content)
+		}
+		if c.version != "" {
+			request.Header.Set("Anthropic-Version", c.version)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		var shape struct {
+			Type  string
+			Error struct{ Type, Message string }
+		}
+		err = json.Unmarshal(data, &shape, json.MatchCaseInsensitiveNames(true))
+		if err != nil || answer.StatusCode != c.status || shape.Type != "error" || shape.Error.Type != c.kind || shape.Error.Message == "" {
+			t.Errorf("%s: status %d: %s; want %d and %s", name, answer.StatusCode, data, c.status, c.kind)
+		}
+		if answer.Header.Get("Request-Id") == "" {
+			t.Errorf("%s: no request-id", name)
+		}
+		if c.status == 405 && answer.Header.Get("Allow") != "POST" {
+			t.Errorf("%s: allowed is %q", name, answer.Header.Get("Allow"))
+		}
+	}
+}
+
+// TestFilteredAnswers: what a filter of the engine's ended is said in each interface's word for it.
+func TestFilteredAnswers(t *testing.T) {
+	url := serve(t, append(hermesServer, "--replay", recorded(t, map[string]any{"text": "Half of", "finish_reason": "content_filter"}))...)
+	found, _ := both(t, url, `"n":1`)
+	is(t, found, answer{Content: "Half of", Finish: "content_filter"})
+	if a := messageWhole(t, url, ask(false, "")); *a.StopReason != "refusal" || a.Content[0].Text != "Half of" {
+		t.Errorf("%+v", a)
+	}
+	if got := told(messageEvents(t, url, ask(true, ""))); got[len(got)-2] != "end refusal" {
+		t.Errorf("%v", got)
+	}
+	if o := wholeResponse(t, url, respond("")); o.Status != "incomplete" || o.IncompleteDetails.Reason != "content_filter" {
+		t.Errorf("%+v", o)
 	}
 }
 

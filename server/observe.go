@@ -2,9 +2,11 @@ package server
 
 import (
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/parlance-llm/parlance/detect"
+	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/generate"
 )
 
@@ -38,6 +40,12 @@ func (o observers) Alarmed(r *generate.Request, a detect.Alarm) {
 func (o observers) Began(r *generate.Request, after time.Duration) {
 	for _, observer := range o {
 		observer.Began(r, after)
+	}
+}
+
+func (o observers) Failed(r *generate.Request, choices int, why *apierror.Error) {
+	for _, observer := range o {
+		observer.Failed(r, choices, why)
 	}
 }
 
@@ -77,4 +85,15 @@ func (l *logObserver) Widened(r *generate.Request, notes []string) {
 func (l *logObserver) Finished(r *generate.Request, f generate.Finish, u generate.Usage) {
 	l.line(r).Info("answer", "finish_reason", f.Reason, "tool_calls", f.Calls, "cut", f.Cut, "prompt_tokens", u.Prompt,
 		"completion_tokens", u.Completion, "reasoning_tokens", u.Reasoning, "estimated", u.Estimated)
+}
+
+func (l *logObserver) Failed(r *generate.Request, choices int, why *apierror.Error) {
+	switch line := l.line(r).With("choices", choices); {
+	case why.Kind == apierror.Gone:
+		line.Info("the client has left")
+	case why.Status() < http.StatusInternalServerError:
+		line.Info("the engine refused the request", "error", why.Type())
+	default:
+		line.Warn("the answer broke off", "error", why.Log())
+	}
 }

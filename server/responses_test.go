@@ -5,6 +5,7 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -252,7 +253,7 @@ func TestW24(t *testing.T) {
 	url := serve(t, append(hermesServer, "--replay", folder)...)
 	events := streamResponse(t, url, respond(`,"stream":true`))
 	last := events[len(events)-1]
-	if last.Type != "response.failed" || last.Response.Status != "failed" || last.Response.Error == nil || last.Response.Error.Code != "server_error" || strings.Contains(last.Response.Error.Message, "boom") {
+	if last.Type != "response.failed" || events[len(events)-2].Type != "error" || last.Response.Status != "failed" || last.Response.Error == nil || last.Response.Error.Code != "server_error" || strings.Contains(last.Response.Error.Message, "boom") {
 		t.Errorf("%+v", last)
 	}
 	if status, data := fetch(t, "GET", url+"/v1/responses/"+last.Response.ID); readObject(t, status, data).Status != "failed" {
@@ -390,10 +391,14 @@ func TestResponsesConversation(t *testing.T) {
 	if err := json.Unmarshal(data, &c, json.MatchCaseInsensitiveNames(true)); err != nil || status != http.StatusOK || c.Object != "conversation" {
 		t.Fatalf("%d %s", status, data)
 	}
-	for _, want := range [][2]string{{"My name is Ada.", "Hello Ada"}, {"What is my name?", "Ada"}} {
-		o := wholeResponse(t, url, fmt.Sprintf(`{"model":"m","input":%q,"conversation":%q}`, want[0], c.ID))
-		if got := o.Output[0].Content[0].Text; got != want[1] {
+	// The items belong to the conversation also where the response itself is not stored.
+	for _, want := range [][3]string{{"My name is Ada.", "false", "Hello Ada"}, {"What is my name?", "true", "Ada"}} {
+		o := wholeResponse(t, url, fmt.Sprintf(`{"model":"m","input":%q,"store":%s,"conversation":%q}`, want[0], want[1], c.ID))
+		if got := o.Output[0].Content[0].Text; got != want[2] {
 			t.Errorf("%q is answered with %q", want[0], got)
+		}
+		if status, _ := fetch(t, "GET", url+"/v1/responses/"+o.ID); (status == http.StatusOK) != (want[1] == "true") {
+			t.Errorf("read back: %d", status)
 		}
 	}
 	if _, data := fetch(t, "GET", url+"/v1/conversations/"+c.ID+"/items?order=asc&limit=3"); strings.Count(string(data), `"type":"message"`) != 3 || !bytes.Contains(data, []byte(`"has_more":true`)) {
@@ -446,6 +451,7 @@ func TestBadResponsesRequests(t *testing.T) {
 		"no JSON":                   {`{`, "JSON", 400},
 		"no input":                  {`{"model":"m"}`, "input", 400},
 		"input a number":            {`{"model":"m","input":7}`, "input", 400},
+		"input without items":       {`{"model":"m","input":[]}`, "at least one item", 400},
 		"item a text":               {`{"model":"m","input":["x"]}`, "input.0", 400},
 		"unknown model":             {`{"model":"other","input":"x"}`, "other", 404},
 		"unknown item":              {`{"model":"m","input":[{"type":"computer_call"}]}`, "computer_call", 400},
@@ -473,6 +479,11 @@ func TestBadResponsesRequests(t *testing.T) {
 		"effort":                    {respond(`,"reasoning":{"effort":"huge"}`), "reasoning.effort", 400},
 		"format":                    {respond(`,"text":{"format":{"type":"xml"}}`), "text.format.type", 400},
 		"format without schema":     {respond(`,"text":{"format":{"type":"json_schema","name":"a"}}`), "text.format.schema", 400},
+		"include":                   {respond(`,"include":["everything"]`), "everything", 400},
+		"structured outputs":        {respond(`,"structured_outputs":{}`), "structured outputs", 400},
+		"two formats":               {respond(`,"structured_outputs":{"regex":"a"},"text":{"format":{"type":"json_object"}}`), "together", 400},
+		"reference to nothing":      {`{"model":"m","input":[{"type":"item_reference","id":"msg_none"}]}`, "msg_none", 404},
+		"reference without id":      {`{"model":"m","input":[{"type":"item_reference"}]}`, "input.0.id", 400},
 		"truncation":                {respond(`,"truncation":"some"`), "truncation", 400},
 		"metadata":                  {respond(`,"metadata":{"a":1}`), "metadata.a", 400},
 		"stream a text":             {respond(`,"stream":"perhaps"`), "stream", 400},
@@ -489,10 +500,123 @@ func TestBadResponsesRequests(t *testing.T) {
 			t.Errorf("%s: status %d: %s; want %d and %q", name, status, data, c.status, c.says)
 		}
 	}
-	for path, want := range map[string]int{"/v1/responses/none": 404, "/v1/responses/none/input_items": 404, "/v1/responses/none?starting_after=x": 400, "/v1/conversations/none": 404, "/v1/conversations/none/items": 404} {
+	for path, want := range map[string]int{"/v1/responses/none": 404, "/v1/conversations/none/items/none": 404, "/v1/responses/none/input_items": 404, "/v1/responses/none?starting_after=x": 400, "/v1/conversations/none": 404, "/v1/conversations/none/items": 404} {
 		if status, data := fetch(t, "GET", url+path); status != want {
 			t.Errorf("%s: %d %s, want %d", path, status, data, want)
 		}
+	}
+}
+
+// TestResponsesItemReferences: a reference stands for what is stored, and says so or has nothing but an id.
+func TestResponsesItemReferences(t *testing.T) {
+	folder := record(t, jsontext.Value(`{"model":"m","recordings":[{"match":{"contains":["the sea is salty","And why?"]},"text":"seen"},{"text":"the sea is salty"}]}`))
+	url := serve(t, append(hermesServer, "--replay", folder)...)
+	first := wholeResponse(t, url, `{"model":"m","input":"Tell me of the sea."}`)
+	for _, reference := range []string{`{"type":"item_reference","id":%q}`, `{"id":%q}`, `{"id":%q,"type":null}`} {
+		second := wholeResponse(t, url, fmt.Sprintf(`{"model":"m","input":[`+reference+`,{"role":"user","content":"And why?"}]}`, first.Output[0].ID))
+		if got := second.Output[0].Content[0].Text; got != "seen" {
+			t.Errorf("%s: %q", reference, got)
+		}
+		_, data := fetch(t, "GET", url+"/v1/responses/"+second.ID+"/input_items?order=asc")
+		if !bytes.Contains(data, []byte("the sea is salty")) {
+			t.Errorf("%s: %s", reference, data)
+		}
+	}
+}
+
+// TestResponsesTruncation: with truncation auto what is oldest is left out, until the conversation fits the context of 400
+// characters with room for the answer; without it nothing is.
+func TestResponsesTruncation(t *testing.T) {
+	url := serve(t, append(hermesServer, "--engine", "vllm", "--engine-url", fakeVLLM(t))...)
+	long := strings.Repeat("x", 100)
+	request := fmt.Sprintf(`{"model":"up","instructions":"Be brief.","input":[{"role":"user","content":"1%s"},
+		{"role":"assistant","content":"2%[1]s"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"3"},
+		{"role":"assistant","content":"4%[1]s"},{"role":"user","content":"5"}]`, long)
+	whole := "system:Be brief.;user:1" + long + ";assistant:2" + long + ";tool:3;assistant:4" + long + ";user:5;"
+	for _, c := range []struct{ more, prompt, warning string }{
+		{`}`, whole, ""},
+		{`,"truncation":"disabled"}`, whole, ""},
+		{`,"truncation":"auto","max_output_tokens":10}`, whole, ""},
+		{`,"truncation":"auto","max_output_tokens":60}`, strings.Replace(whole, "user:1"+long+";", "", 1), "1 messages"},
+		{`,"truncation":"auto","max_output_tokens":190}`, "system:Be brief.;assistant:4" + long + ";user:5;", "3 messages"},
+	} {
+		answer, err := http.Post(url+"/v1/responses", "application/json", strings.NewReader(request+c.more))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if got := readObject(t, answer.StatusCode, data); got.Output[0].Content[0].Text != c.prompt {
+			t.Errorf("%s: the prompt was %q, expected %q", c.more, got.Output[0].Content[0].Text, c.prompt)
+		}
+		if warnings := strings.Join(answer.Header["X-Parlance-Warning"], "; "); !strings.Contains(warnings, c.warning) || strings.Contains(warnings, "left out") != (c.warning != "") {
+			t.Errorf("%s: warnings %q", c.more, warnings)
+		}
+	}
+	// What the user said last stays, though it does not fit.
+	status, data := post(t, url+"/v1/responses", `{"model":"up","truncation":"auto","input":[{"role":"user","content":"a"},{"role":"user","content":"`+long+long+long+long+`"}]}`)
+	if got := readObject(t, status, data); got.Output[0].Content[0].Text != "user:"+long+long+long+long+";" {
+		t.Errorf("%s", data)
+	}
+	// An engine that does not count says so.
+	replay := serve(t, append(hermesServer, "--max-model-len", "400", "--replay", says(t, "x"))...)
+	answer, err := http.Post(replay+"/v1/responses", "application/json", strings.NewReader(`{"model":"m","truncation":"auto","input":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if warnings := strings.Join(answer.Header["X-Parlance-Warning"], "; "); answer.StatusCode != http.StatusOK || !strings.Contains(warnings, "truncation is not possible") {
+		t.Errorf("%d %q", answer.StatusCode, warnings)
+	}
+	status, data = post(t, url+"/v1/responses/input_tokens", `{"model":"up","input":"Hi"}`)
+	if status != http.StatusOK || string(data) != fmt.Sprintf(`{"object":"response.input_tokens","input_tokens":%d}`, len("user:Hi;")) {
+		t.Errorf("%d %s", status, data)
+	}
+}
+
+// TestResponsesStructuredOutputs: vLLM's own field reaches the engine as a constraint.
+func TestResponsesStructuredOutputs(t *testing.T) {
+	held := ""
+	url := serve(t, append(hermesServer, "--engine", "vllm", "--engine-url", fakeVLLMThat(t, func(body map[string]jsontext.Value) { held = string(body["structured_outputs"]) }))...)
+	if o := wholeResponse(t, url, `{"model":"up","input":"Hi","structured_outputs":{"choice":["yes","no"]}}`); o.Status != "completed" {
+		t.Errorf("%+v", o)
+	}
+	if !strings.Contains(held, `"choice":["yes","no"]`) {
+		t.Errorf("the engine was asked with %s", held)
+	}
+}
+
+// TestResponsesGoOnWithoutInput: what goes on from a response or a conversation needs no input of its own.
+func TestResponsesGoOnWithoutInput(t *testing.T) {
+	url := serve(t, append(hermesServer, "--replay", says(t, "x"))...)
+	first := wholeResponse(t, url, `{"model":"m","input":"Hi"}`)
+	if o := wholeResponse(t, url, fmt.Sprintf(`{"model":"m","previous_response_id":%q}`, first.ID)); o.Status != "completed" {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestConversationItems: one item of a conversation is read and removed; a response goes on from what is left.
+func TestConversationItems(t *testing.T) {
+	folder := record(t, jsontext.Value(`{"model":"m","recordings":[{"match":{"contains":["secret"]},"text":"it is there"},{"text":"it is gone"}]}`))
+	url := serve(t, append(hermesServer, "--replay", folder)...)
+	_, data := post(t, url+"/v1/conversations", `{"items":[{"role":"user","content":"a secret"},{"role":"user","content":"no more"}]}`)
+	id := get(t, data, "id").(string)
+	_, data = fetch(t, "GET", url+"/v1/conversations/"+id+"/items?order=asc")
+	item := get(t, data, "data.0.id").(string)
+	if status, data := fetch(t, "GET", url+"/v1/conversations/"+id+"/items/"+item); status != http.StatusOK || get(t, data, "content") != "a secret" || get(t, data, "id") != item {
+		t.Errorf("%d %s", status, data)
+	}
+	for i, want := range []int{200, 404} {
+		status, data := fetch(t, "DELETE", url+"/v1/conversations/"+id+"/items/"+item)
+		if status != want || i == 0 && get(t, data, "id") != id {
+			t.Errorf("%d %s, want %d", status, data, want)
+		}
+	}
+	if status, data := fetch(t, "GET", url+"/v1/conversations/"+id+"/items/"+item); status != http.StatusNotFound {
+		t.Errorf("%d %s", status, data)
+	}
+	if o := wholeResponse(t, url, fmt.Sprintf(`{"model":"m","input":"and?","conversation":%q}`, id)); o.Output[0].Content[0].Text != "it is gone" {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -58,11 +58,12 @@ func (s *Server) routeResponses() *responses.Handler {
 	s.responses = h
 	s.generates("POST /v1/responses", h.Create(), apierror.ShapeOpenAI)
 	for pattern, handler := range map[string]http.Handler{
-		"GET /v1/responses/{id}": h.Get(), "DELETE /v1/responses/{id}": h.Delete(),
+		"POST /v1/responses/input_tokens": h.InputTokens(), "GET /v1/responses/{id}": h.Get(), "DELETE /v1/responses/{id}": h.Delete(),
 		"POST /v1/responses/{id}/cancel": h.Cancel(), "GET /v1/responses/{id}/input_items": h.InputItems(),
 		"POST /v1/conversations": h.CreateConversation(), "DELETE /v1/conversations/{id}": h.DeleteConversation(),
 		"GET /v1/conversations/{id}": h.Conversation(), "POST /v1/conversations/{id}": h.Conversation(),
 		"GET /v1/conversations/{id}/items": h.ConversationItems(), "POST /v1/conversations/{id}/items": h.ConversationItems(),
+		"GET /v1/conversations/{id}/items/{item}": h.ConversationItem(), "DELETE /v1/conversations/{id}/items/{item}": h.DeleteConversationItem(),
 	} {
 		s.serves(pattern, handler, apierror.ShapeOpenAI)
 	}
@@ -79,7 +80,7 @@ func (s *Server) routeMessages() *messages.Handler {
 
 // routeParse sorts text that comes from elsewhere.
 func (s *Server) routeParse() {
-	handler := &parse.Handler{Models: s.models, BodyLimit: s.config.MaxBodySize}
+	handler := &parse.Handler{Models: s.models, Formats: s.config.Registry(), BodyLimit: s.config.MaxBodySize}
 	s.serves("POST /v1/parse", handler, apierror.ShapeOpenAI)
 	s.converses("POST /v1/parse/stream", http.HandlerFunc(handler.Stream), apierror.ShapeOpenAI)
 }

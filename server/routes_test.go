@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bufio"
+	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
 	"io"
@@ -11,8 +12,14 @@ import (
 	"testing"
 )
 
-// fakeVLLM is an engine's server whose tokens are characters, numbered as Unicode does.
+// fakeVLLM is an engine's server whose tokens are characters, numbered as Unicode does. What it writes is its prompt.
 func fakeVLLM(t *testing.T) string {
+	t.Helper()
+	return fakeVLLMThat(t, func(map[string]jsontext.Value) {})
+}
+
+// fakeVLLMThat shows what it is asked for.
+func fakeVLLMThat(t *testing.T, asked func(map[string]jsontext.Value)) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
@@ -36,6 +43,21 @@ func fakeVLLM(t *testing.T) string {
 			ids, texts = append(ids, int(r)), append(texts, string(r))
 		}
 		json.MarshalWrite(w, map[string]any{"count": len(ids), "tokens": ids, "token_strs": texts, "max_model_len": 400})
+	})
+	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
+		var in map[string]jsontext.Value
+		if err := json.UnmarshalRead(r.Body, &in); err != nil {
+			t.Error(err)
+		}
+		asked(in)
+		var prompt string
+		var tokens []rune
+		if json.Unmarshal(in["prompt"], &prompt) != nil {
+			_ = json.Unmarshal(in["prompt"], &tokens)
+			prompt = string(tokens)
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"text\":%q,\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", prompt)
 	})
 	mux.HandleFunc("POST /detokenize", func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ Tokens []rune }

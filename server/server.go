@@ -23,6 +23,7 @@ import (
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/constraint"
+	"github.com/parlance-llm/parlance/detect"
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/chat"
@@ -85,11 +86,13 @@ func New(c *config.Config, logger *slog.Logger) (*Server, error) {
 	}
 	s := &Server{config: c, logger: logger, engine: e, metrics: metrics.New(!c.DisableLogStats), mux: http.NewServeMux()}
 	s.models = models.New(e, c.ServedNames, c.EngineModel, parser, c.AutoToolChoice)
+	s.models.Formats = c.Registry()
 	s.generator = &generate.Generator{
 		Engine: e, Renderer: renderer,
 		Constrainer: constrain.Constrainer{Level: constraint.Level(c.ToolStrictLevel), Unenforced: !c.EnforceStrict},
 		Exact:       c.WhiteSpace == "exact", Validated: c.Calls == "validated", KnownToolsOnly: c.UnknownTools == "fail",
 		LogRequests: c.LogRequests, LogOutputs: c.LogOutputs,
+		Detector: detect.For(c.Registry()),
 		Observer: observers{s.metrics, &logObserver{logger}}, Logger: logger,
 	}
 	if s.tracer, err = tracing.New(c.TracesEndpoint, e.Name()); err != nil {
@@ -148,7 +151,7 @@ func (s *Server) settings(parser *parlance.Parser) chat.Settings {
 // responsesSettings are the Responses interface's.
 func (s *Server) responsesSettings() responses.Settings {
 	c := s.config
-	return responses.Settings{Defaults: s.defaults(), Limits: s.limits(), BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout}
+	return responses.Settings{Defaults: s.defaults(), Limits: s.limits(), ContextLength: c.MaxModelLen, BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout}
 }
 
 // messagesSettings are the Messages interface's.

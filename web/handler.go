@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/detect"
 )
 
 //go:embed static
@@ -22,7 +23,8 @@ const MostText = 4 << 20
 // constraint of a forced call at api/constraint and the tokens of a text at api/tokens. It keeps nothing and may be shared
 // by goroutines.
 func Handler(o Options) http.Handler {
-	h := &handler{o}
+	h := &handler{Options: o}
+	h.detector = detect.For(h.registry())
 	files, err := fs.Sub(static, "static")
 	if err != nil {
 		panic("web: the page is not embedded: " + err.Error())
@@ -47,7 +49,10 @@ func withPolicy(next http.Handler) http.Handler {
 	})
 }
 
-type handler struct{ Options }
+type handler struct {
+	Options
+	detector *detect.Detector
+}
 
 func (h *handler) registry() *parlance.Registry {
 	if h.Registry == nil {

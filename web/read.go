@@ -98,13 +98,14 @@ type reading struct {
 	parser   *parlance.Parser
 	request  parlance.Request
 	reason   parlance.FinishReason
+	detector *detect.Detector
 	wire     Wire // nil: no surface is asked for
 	formats  []parlance.FormatInfo
 }
 
 // prepare checks a question. The error says what is wrong with it, for the person at the page.
 func (h *handler) prepare(ctx context.Context, q *Question) (*reading, error) {
-	chosen, err := q.choose()
+	chosen, err := q.choose(h.detector)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (h *handler) prepare(ctx context.Context, q *Question) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{question: chosen, parser: parser, reason: parlance.FinishStop, formats: h.registry().Formats()}
+	r := &reading{question: chosen, parser: parser, reason: parlance.FinishStop, detector: h.detector, formats: h.registry().Formats()}
 	r.request = parlance.Request{Prompt: q.Prompt, ChatTemplateKwargs: q.ChatTemplateKwargs, Exact: q.Exact, Validated: q.Validated}
 	if r.request.Tools, err = parlance.ParseTools(q.Tools); err != nil {
 		return nil, err
@@ -143,12 +144,12 @@ func (h *handler) prepare(ctx context.Context, q *Question) (*reading, error) {
 }
 
 // choose fills in the parsers that are to be detected from the text ("auto").
-func (q *Question) choose() (Question, error) {
+func (q *Question) choose(d *detect.Detector) (Question, error) {
 	chosen := *q
 	if q.ToolParser != "auto" && q.ReasoningParser != "auto" {
 		return chosen, nil
 	}
-	found := detect.Samples(q.Text)
+	found := d.Samples(q.Text)
 	if q.ToolParser == "auto" {
 		chosen.ToolParser = ""
 		if len(found.Tools) > 0 {
@@ -182,13 +183,13 @@ func (r *reading) run(send func(any) bool) {
 	traced := r.request
 	traced.Trace = true
 	whole := r.parser.Parse(text, traced, r.reason)
-	detected := detect.Samples(text)
+	detected := r.detector.Samples(text)
 	summary := Summary{ToolParser: r.parser.ToolName(), ReasoningParser: r.parser.ReasoningName(), Message: message(whole), Spans: r.spans(text, whole), Detected: detected, Flags: detected.Flags()}
 	if !send(map[string]any{"summary": summary}) {
 		return
 	}
 	stream := r.parser.Stream(r.request)
-	watch := detect.NewWatch(r.parser, r.parser.PromptState(r.request))
+	watch := r.detector.NewWatch(r.parser, r.parser.PromptState(r.request))
 	var steps []Step
 	at, bytes, filled := 0, 0, 0
 	events := events{wire: r.wire}

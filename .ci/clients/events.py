@@ -228,7 +228,7 @@ for ask, more, want in [
     ("write a patch", {"tools": [patch], "tool_choice": {"type": "custom", "name": "apply_patch"}}, begin + custom + ["completed"]),
     ("cut it off", {"tools": [function]}, begin + called + ["incomplete"]),
     ("say nothing", {}, begin + ["completed"]),
-    ("break down", {}, begin + ["output_item.added", "content_part.added", "output_text.delta", "failed"]),
+    ("break down", {}, begin + ["output_item.added", "content_part.added", "output_text.delta", "error", "failed"]),
 ]:
     name = f"Responses, {ask}, {', '.join(more) or 'plain'}"
     body = {"model": "scripted", "input": ask, "stream": True, **more}

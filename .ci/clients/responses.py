@@ -105,6 +105,11 @@ conversation = client.conversations.create(metadata={"a": "b"})
 client.responses.create(model="scripted", conversation=conversation.id, input="Fix the typo in greet.txt", tools=first.tools)
 kept = client.conversations.items.list(conversation.id, order="asc").data
 check("conversation", [i.type for i in kept], ["message", "reasoning", "message", "function_call"])
+check("conversation, one item", client.conversations.items.retrieve(kept[3].id, conversation_id=conversation.id).name, "read_file")
+check("conversation, an item deleted", client.conversations.items.delete(kept[3].id, conversation_id=conversation.id).id, conversation.id)
+check("conversation, what is left", [i.type for i in client.conversations.items.list(conversation.id, order="asc")], ["message", "reasoning", "message"])
+referred = client.responses.create(model="scripted", input=[{"type": "item_reference", "id": kept[0].id}], tools=first.tools)
+check("a reference to an item", items(referred)[-1], ("calls", "read_file", '{"path": "greet.txt"}'))
 check("conversation, deleted", client.conversations.delete(conversation.id).deleted, True)
 
 # In the background: polled to its end, and its stream followed, left and gone on with.
@@ -162,6 +167,10 @@ refused("not stored", 404, lambda: client.responses.retrieve(unkept.id))
 
 events = list(client.responses.create(model="scripted", input="break down", stream=True))
 check("breaks down", (events[-1].type, events[-1].response.status, events[-1].response.error.code, bool(events[-1].response.error.message)), ("response.failed", "failed", "server_error", True))
+check("breaks down, told before", (events[-2].type, events[-2].code, bool(events[-2].message)), ("error", "server_error", True))
+with client.responses.stream(model="scripted", input="break down") as stream:
+    check("breaks down, helper", [event.type for event in stream][-2:], ["error", "response.failed"])
+refused("an unknown thing to include", 400, lambda: client.responses.create(model="scripted", input="a", include=["everything"]))
 refused("breaks down, whole", 500, lambda: client.responses.create(model="scripted", input="break down"))
 
 print("responses:", "failed" if failures else "all as expected", "with openai", openai.__version__)

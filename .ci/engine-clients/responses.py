@@ -68,6 +68,8 @@ checks.same("text, deltas", text, final.output_text)
 checks.same("text, whole as streamed", said(final), said(whole))
 checks.same("text, read back", said(client.responses.retrieve(final.id)), said(final))
 
+checks.same("text, counted", client.responses.input_tokens.count(model=model, input=request["input"], instructions=request["instructions"]).input_tokens, whole.usage.input_tokens)
+
 # A budget that is certainly too small.
 short = client.responses.create(**{**request, "max_output_tokens": 3})
 checks.same("cut", (short.status, short.incomplete_details and short.incomplete_details.reason, short.output[-1].status, short.usage.output_tokens), ("incomplete", "max_output_tokens", "incomplete", 3))

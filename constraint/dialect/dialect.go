@@ -4,21 +4,22 @@ package dialect
 
 import (
 	"fmt"
-	"sort"
-	"strings"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/constraint/language"
 	"github.com/parlance-llm/parlance/constraint/regular"
 )
 
-// spelling is how a grammar language spells things.
+// spelling is how a grammar language spells things. What writes something appends it.
 type spelling struct {
 	root    string
 	defines string // between the name of a rule and its body
-	name    func(string) string
-	literal func(string) string
-	class   func([]regular.Range, bool) string // the ranges, and whether they are those that are left out
+	// dash is what names have for all that is no letter and no digit; lower: names have small letters only.
+	dash    byte
+	lower   bool
+	literal func(dst []byte, text string) []byte
+	class   func(dst []byte, ranges []regular.Range, negated bool) []byte // negated: the ranges are those that are left out
 	empty   string
 	// never is a text that is never written.
 	never string
@@ -38,106 +39,202 @@ type Grammar struct {
 }
 
 // GBNF writes a language for llama.cpp. The start rule is root.
-func GBNF(n language.Node) Grammar { return write(n, gbnf) }
+func GBNF(n language.Node) Grammar { return grammar(n, gbnf) }
 
 // EBNF writes a language for xgrammar. The start rule is root.
-func EBNF(n language.Node) Grammar { return write(n, ebnf) }
+func EBNF(n language.Node) Grammar { return grammar(n, ebnf) }
 
 // Lark writes a language for llguidance. The start rule is start.
-func Lark(n language.Node) Grammar {
-	g := write(n, lark)
-	return g
+func Lark(n language.Node) Grammar { return grammar(n, lark) }
+
+func grammar(n language.Node, s *spelling) Grammar {
+	w := writer{spelling: s}
+	text := w.write(nil, n)
+	return Grammar{string(text), w.widened}
 }
 
+// Writer writes one language after the other for xgrammar, each as a grammar by itself.
+type Writer struct{ w writer }
+
+// NewWriter makes a Writer.
+func NewWriter() *Writer { return &Writer{writer{spelling: ebnf}} }
+
+// Append appends a language as EBNF. What the grammar lets through besides is not told.
+func (w *Writer) Append(dst []byte, n language.Node) []byte { return w.w.write(dst, n) }
+
+// writer writes a language. A rule is met while another is being written: each has a line of its own, the lines stand in
+// the order in which their rules were met.
 type writer struct {
 	*spelling
 	names    map[*language.Rule]string
 	automata map[*regular.Automaton]string
-	taken    map[string]bool
-	lines    []string
-	widened  []string
+	// taken are the names that have been given, each with the number that comes next where it is asked for again.
+	taken map[string]int
+	// out is the line being written, spare are buffers for lines, done is the text of those that are complete.
+	out   []byte
+	spare [][]byte
+	done  []byte
+	lines []line
+	// name is room for a name, ranges and rest for the ranges of a class.
+	name         []byte
+	ranges, rest []regular.Range
+	widened      []string
 }
 
-func write(n language.Node, s *spelling) Grammar {
-	w := &writer{spelling: s, names: map[*language.Rule]string{}, automata: map[*regular.Automaton]string{}, taken: map[string]bool{s.root: true}}
-	at := w.reserve()
-	body := w.node(n, false)
-	w.lines[at] = s.root + s.defines + body
-	return Grammar{strings.Join(w.lines, "\n") + "\n", w.widened}
-}
+// line is a complete line: a part of done.
+type line struct{ from, to int }
 
-// reserve keeps a place for a line, so that rules come before what they use.
-func (w *writer) reserve() int {
-	w.lines = append(w.lines, "")
-	return len(w.lines) - 1
-}
+// mostKept is how many names there may be for the room they take to be used again.
+const mostKept = 64
 
-func (w *writer) fresh(name string) string {
-	name = w.name(name)
-	for out, i := name, 2; ; i++ {
-		if !w.taken[out] {
-			w.taken[out] = true
-			return out
-		}
-		out = fmt.Sprintf("%s-%d", name, i)
-		out = w.name(out)
+func (w *writer) write(dst []byte, n language.Node) []byte {
+	if w.taken == nil || len(w.taken) > mostKept {
+		w.names, w.automata, w.taken = map[*language.Rule]string{}, map[*regular.Automaton]string{}, map[string]int{}
+	} else {
+		clear(w.names)
+		clear(w.automata)
+		clear(w.taken)
 	}
+	w.done, w.lines, w.widened = w.done[:0], w.lines[:0], nil
+	w.taken[w.root] = 2
+	w.line(w.root, n)
+	for _, line := range w.lines {
+		dst = append(append(dst, w.done[line.from:line.to]...), '\n')
+	}
+	return dst
+}
+
+// line writes a line: the name of a rule and its body.
+func (w *writer) line(name string, body language.Node) {
+	at, outer := w.begin(name)
+	w.node(body, false)
+	w.end(at, outer)
+}
+
+// begin begins a line and keeps its place, so that rules come before what they use. end completes it and goes on with
+// the line outer.
+func (w *writer) begin(name string) (at int, outer []byte) {
+	outer = w.out
+	w.out = nil
+	if last := len(w.spare) - 1; last >= 0 {
+		w.out, w.spare = w.spare[last][:0], w.spare[:last]
+	}
+	w.out = append(append(w.out, name...), w.defines...)
+	w.lines = append(w.lines, line{})
+	return len(w.lines) - 1, outer
+}
+
+func (w *writer) end(at int, outer []byte) {
+	w.lines[at] = line{len(w.done), len(w.done) + len(w.out)}
+	w.done = append(w.done, w.out...)
+	w.out, w.spare = outer, append(w.spare, w.out)
+}
+
+func (w *writer) text(text string) { w.out = append(w.out, text...) }
+
+// fresh is a name that no rule has, as much like the one that is asked for as can be.
+func (w *writer) fresh(name string) string {
+	w.name = w.named(w.name[:0], name)
+	return w.take()
+}
+
+// take gives the name in w.name, with a number behind it if it has been given.
+func (w *writer) take() string {
+	next, taken := w.taken[string(w.name)]
+	if !taken {
+		return w.give()
+	}
+	length := len(w.name)
+	for ; taken; next++ {
+		w.name = strconv.AppendInt(append(w.name[:length], w.dash), int64(next), 10)
+		_, taken = w.taken[string(w.name)]
+	}
+	w.taken[string(w.name[:length])] = next
+	return w.give()
+}
+
+func (w *writer) give() string {
+	name := string(w.name)
+	w.taken[name] = 2
+	return name
 }
 
 // node writes a node. tight puts it in parentheses where it would not hold together beside others.
-func (w *writer) node(n language.Node, tight bool) string {
-	group := func(text string, loose bool) string {
-		if tight && loose {
-			return "( " + text + " )"
-		}
-		return text
+func (w *writer) node(n language.Node, tight bool) {
+	if tight && w.loose(n) {
+		w.text("( ")
+		w.node(n, false)
+		w.text(" )")
+		return
 	}
 	switch n := n.(type) {
 	case *language.Literal:
 		if n.Text == "" {
-			return w.empty
+			w.text(w.empty)
+			return
 		}
-		return group(w.literal(n.Text), w.leftward && utf8.RuneCountInString(n.Text) > 1)
+		w.out = w.literal(w.out, n.Text)
 	case *language.Class:
 		if len(n.Ranges) == 0 {
-			return w.never
+			w.text(w.never)
+			return
 		}
-		return w.class(n.Ranges, false)
+		w.out = w.class(w.out, n.Ranges, false)
 	case *language.Sequence:
-		parts := make([]string, len(n.Items))
-		for i, item := range n.Items {
-			parts[i] = w.node(item, true)
-		}
-		return group(strings.Join(parts, " "), true)
+		w.list(n.Items, " ")
 	case *language.Choice:
 		if len(n.Options) == 0 {
-			return w.never
+			w.text(w.never)
+			return
 		}
-		parts := make([]string, len(n.Options))
-		for i, option := range n.Options {
-			parts[i] = w.node(option, true)
-		}
-		return group(strings.Join(parts, " | "), len(parts) > 1)
+		w.list(n.Options, " | ")
 	case *language.Repeat:
-		return group(w.repeat(n), false)
+		w.repeat(n)
 	case *language.Rule:
-		return w.rule(n)
+		w.text(w.rule(n))
 	case *language.Regular:
-		return w.automaton(n.Automaton)
+		w.text(w.automaton(n.Automaton))
 	case *language.Schema:
-		return w.rule(n.Body)
+		w.text(w.rule(n.Body))
 	case *language.Mark:
-		return w.node(n.Inner, tight)
+		w.node(n.Inner, tight)
 	case *language.Free:
-		return group(w.free(n), true)
+		w.free(n)
+	default:
+		panic(fmt.Sprintf("dialect: %T is no node", n))
 	}
-	panic(fmt.Sprintf("dialect: %T is no node", n))
 }
 
-func (w *writer) repeat(n *language.Repeat) string {
-	inner := w.node(n.Inner, true)
+// loose tells whether a node falls apart beside others.
+func (w *writer) loose(n language.Node) bool {
+	switch n := n.(type) {
+	case *language.Literal:
+		return w.leftward && utf8.RuneCountInString(n.Text) > 1
+	case *language.Choice:
+		return len(n.Options) > 1
+	case *language.Sequence, *language.Free:
+		return true
+	}
+	return false
+}
+
+func (w *writer) list(nodes []language.Node, separator string) {
+	for i, n := range nodes {
+		if i > 0 {
+			w.text(separator)
+		}
+		w.node(n, true)
+	}
+}
+
+func (w *writer) repeat(n *language.Repeat) {
+	from := len(w.out)
 	if _, ok := n.Inner.(*language.Repeat); ok {
-		inner = "( " + inner + " )"
+		w.text("( ")
+		w.node(n.Inner, true)
+		w.text(" )")
+	} else {
+		w.node(n.Inner, true)
 	}
 	least, most := n.Min, n.Max
 	if w.mostRepeated > 0 && (least > w.mostRepeated || most > w.mostRepeated) {
@@ -149,35 +246,40 @@ func (w *writer) repeat(n *language.Repeat) string {
 	}
 	switch {
 	case most == 0:
-		return w.empty
+		w.out = w.out[:from]
+		w.text(w.empty)
 	case least == 0 && most == 1:
-		return inner + "?"
+		w.text("?")
 	case least == 0 && most < 0:
-		return inner + "*"
+		w.text("*")
 	case least == 1 && most < 0:
-		return inner + "+"
+		w.text("+")
 	case least == 1 && most == 1:
-		return inner
-	case most < 0:
-		return fmt.Sprintf("%s{%d,}", inner, least)
-	case least == most:
-		return fmt.Sprintf("%s{%d}", inner, least)
+	default:
+		w.text("{")
+		w.out = strconv.AppendInt(w.out, int64(least), 10)
+		if least != most {
+			w.text(",")
+		}
+		if most >= 0 && least != most {
+			w.out = strconv.AppendInt(w.out, int64(most), 10)
+		}
+		w.text("}")
 	}
-	return fmt.Sprintf("%s{%d,%d}", inner, least, most)
 }
 
+// rule is the name of a rule, which is written if it has not been.
 func (w *writer) rule(r *language.Rule) string {
 	if name, ok := w.names[r]; ok {
 		return name
 	}
 	name := w.fresh(r.Name)
 	w.names[r] = name
-	at := w.reserve()
-	w.lines[at] = name + w.defines + w.node(r.Body, false)
+	w.line(name, r.Body)
 	return name
 }
 
-func (w *writer) free(n *language.Free) string {
+func (w *writer) free(n *language.Free) {
 	var tags []language.Node
 	for _, tag := range n.Tags {
 		tags = append(tags, language.Join(language.Text(tag.Begin), tag.Rest))
@@ -188,126 +290,14 @@ func (w *writer) free(n *language.Free) string {
 	}
 	text := w.automaton(n.Text.Automaton)
 	if len(tags) == 0 {
-		return w.automaton(first.Automaton)
+		w.text(w.automaton(first.Automaton))
+		return
 	}
 	tag := w.rule(&language.Rule{Name: "tag", Body: language.Any(tags...)})
+	w.text(w.automaton(first.Automaton))
 	if n.Once {
-		return fmt.Sprintf("%s %s?", w.automaton(first.Automaton), tag)
+		w.text(" " + tag + "?")
+		return
 	}
-	return fmt.Sprintf("%s ( %s %s )*", w.automaton(first.Automaton), tag, text)
-}
-
-// automaton writes an automaton as rules, one a state.
-func (w *writer) automaton(a *regular.Automaton) string {
-	if name, ok := w.automata[a]; ok {
-		return name
-	}
-	if a.Empty() {
-		return w.never
-	}
-	name := w.fresh("text")
-	w.automata[a] = name
-	if w.leftward {
-		w.left(a, name)
-	} else {
-		w.right(a, name)
-	}
-	return name
-}
-
-// targets are the edges of a state by where they lead.
-func targets(s *regular.State) (order []int, ranges map[int][]regular.Range) {
-	ranges = map[int][]regular.Range{}
-	for _, e := range s.Edges {
-		if ranges[e.To] == nil {
-			order = append(order, e.To)
-		}
-		ranges[e.To] = append(ranges[e.To], e.Range)
-	}
-	return order, ranges
-}
-
-// right writes a rule a state: what may follow.
-func (w *writer) right(a *regular.Automaton, name string) {
-	names := make([]string, len(a.States))
-	names[0] = name
-	for i := 1; i < len(names); i++ {
-		names[i] = w.fresh(fmt.Sprintf("%s-%d", name, i))
-	}
-	for i := range a.States {
-		s := &a.States[i]
-		var options []string
-		if s.Accept {
-			options = append(options, w.empty)
-		}
-		order, ranges := targets(s)
-		loop := ""
-		for _, to := range order {
-			class := w.short(ranges[to])
-			if to == i {
-				loop = class + "*"
-				continue
-			}
-			if target := &a.States[to]; len(target.Edges) == 0 {
-				options = append(options, class)
-				continue
-			}
-			options = append(options, class+" "+names[to])
-		}
-		body := strings.Join(options, " | ")
-		if loop != "" {
-			body = loop
-			if !(len(options) == 1 && s.Accept) {
-				body += " ( " + strings.Join(options, " | ") + " )"
-			}
-		}
-		if i > 0 && len(s.Edges) == 0 {
-			continue // never referred to
-		}
-		w.lines = append(w.lines, names[i]+w.defines+body)
-	}
-}
-
-// left writes a rule a state: what leads to it.
-func (w *writer) left(a *regular.Automaton, name string) {
-	names := make([]string, len(a.States))
-	for i := range names {
-		names[i] = w.fresh(fmt.Sprintf("%s-%d", name, i))
-	}
-	into := make([][]string, len(a.States))
-	into[0] = append(into[0], w.empty)
-	var accepting []string
-	for i := range a.States {
-		if a.States[i].Accept {
-			accepting = append(accepting, names[i])
-		}
-		order, ranges := targets(&a.States[i])
-		for _, to := range order {
-			into[to] = append(into[to], names[i]+" "+w.short(ranges[to]))
-		}
-	}
-	w.lines = append(w.lines, name+w.defines+strings.Join(accepting, " | "))
-	for i := range names {
-		w.lines = append(w.lines, names[i]+w.defines+strings.Join(into[i], " | "))
-	}
-}
-
-// short writes a class as what it leaves out, where that is shorter.
-func (w *writer) short(ranges []regular.Range) string {
-	sort.Slice(ranges, func(i, k int) bool { return ranges[i].First < ranges[k].First })
-	var rest []regular.Range
-	from := rune(0)
-	for _, r := range ranges {
-		if r.First > from {
-			rest = append(rest, regular.Range{First: from, Last: r.First - 1})
-		}
-		from = r.Last + 1
-	}
-	if from <= regular.MaxRune {
-		rest = append(rest, regular.Range{First: from, Last: regular.MaxRune})
-	}
-	if len(rest) > 0 && len(rest) < len(ranges) || len(rest) == 1 && ranges[len(ranges)-1].Last == regular.MaxRune {
-		return w.class(rest, true)
-	}
-	return w.class(ranges, false)
+	w.text(" ( " + tag + " " + text + " )*")
 }

@@ -3,198 +3,238 @@
 package jsonschema
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/parlance-llm/parlance/constraint/toolschema"
 )
 
 // Write writes a schema.
-func Write(n *toolschema.Node) string {
-	w := NewWriter()
-	text := w.Schema(n)
-	return w.Finish(text)
+func Write(n *toolschema.Node) string { return string(Append(nil, n)) }
+
+// Append appends a schema.
+func Append(dst []byte, n *toolschema.Node) []byte {
+	w := writer{out: dst}
+	w.schema(n)
+	return w.finished(len(dst))
 }
 
-// Writer writes several schemas into one text, with their definitions side by side.
-type Writer struct {
+// writer writes several schemas into one text, with their definitions side by side.
+type writer struct {
+	out []byte
+	// names are those of the definitions, defs what they say, with commas between them.
 	names map[*toolschema.Node]string
-	used  map[*toolschema.Node]int
-	defs  []string
-	done  map[*toolschema.Node]bool
+	defs  []byte
 }
 
-// NewWriter makes a Writer.
-func NewWriter() *Writer {
-	return &Writer{names: map[*toolschema.Node]string{}, used: map[*toolschema.Node]int{}, done: map[*toolschema.Node]bool{}}
-}
+func (w *writer) text(text string) { w.out = append(w.out, text...) }
 
-// Schema writes a node. Nodes that refer to themselves go to the definitions.
-func (w *Writer) Schema(n *toolschema.Node) string {
+func (w *writer) quoted(text string) { w.out = toolschema.AppendQuote(w.out, text) }
+
+// schema writes a node. Nodes that refer to themselves go to the definitions.
+func (w *writer) schema(n *toolschema.Node) {
 	if n.Free {
-		return "{}"
+		w.text("{}")
+		return
 	}
-	if name, ok := w.names[n]; ok {
-		return `{"$ref": ` + toolschema.Quote("#/$defs/"+name) + `}`
+	if !n.Recursive {
+		w.body(n)
+		return
 	}
-	if w.recursive(n) {
-		name := "d" + strconv.Itoa(len(w.names)+1)
+	name, ok := w.names[n]
+	if !ok {
+		if w.names == nil {
+			w.names = map[*toolschema.Node]string{}
+		}
+		name = "d" + strconv.Itoa(len(w.names)+1)
 		w.names[n] = name
-		body := w.body(n)
-		w.defs = append(w.defs, toolschema.Quote(name)+": "+body)
-		return `{"$ref": ` + toolschema.Quote("#/$defs/"+name) + `}`
+		outer := w.out
+		w.out = nil
+		w.body(n)
+		if len(w.defs) > 0 {
+			w.defs = append(w.defs, ", "...)
+		}
+		w.defs = append(toolschema.AppendQuote(w.defs, name), ": "...)
+		w.defs = append(w.defs, w.out...)
+		w.out = outer
 	}
-	return w.body(n)
+	w.text(`{"$ref": `)
+	w.quoted("#/$defs/" + name)
+	w.text("}")
 }
 
-// Finish puts the definitions into a schema that has been written.
-func (w *Writer) Finish(text string) string {
+// finished is what has been written, with the definitions put into the schema that begins at an index.
+func (w *writer) finished(from int) []byte {
 	if len(w.defs) == 0 {
-		return text
+		return w.out
 	}
-	defs := `"$defs": {` + strings.Join(w.defs, ", ") + "}}"
-	if text == "{}" {
-		return "{" + defs
+	w.out = w.out[:len(w.out)-1]
+	if len(w.out) > from+1 {
+		w.text(", ")
 	}
-	return strings.TrimSuffix(text, "}") + ", " + defs
+	w.text(`"$defs": {`)
+	w.out = append(w.out, w.defs...)
+	w.text("}}")
+	return w.out
 }
 
-// recursive tells whether a node can be reached from itself.
-func (w *Writer) recursive(root *toolschema.Node) bool {
-	if known, ok := w.done[root]; ok {
-		return known
-	}
-	seen := map[*toolschema.Node]bool{}
-	found := false
-	var visit func(n *toolschema.Node)
-	visit = func(n *toolschema.Node) {
-		if n == nil || found {
-			return
-		}
-		for _, a := range n.Alternatives {
-			inner := append([]*toolschema.Node{a.Additional, a.Items}, a.Prefix...)
-			for _, p := range a.Properties {
-				inner = append(inner, p.Node)
-			}
-			for _, p := range a.Patterned {
-				inner = append(inner, p.Node)
-			}
-			for _, next := range inner {
-				if next == root {
-					found = true
-				}
-				if next != nil && !seen[next] && !found {
-					seen[next] = true
-					visit(next)
-				}
-			}
-		}
-	}
-	visit(root)
-	w.done[root] = found
-	return found
-}
-
-func (w *Writer) body(n *toolschema.Node) string {
-	var options []string
-	var constants []string
+func (w *writer) body(n *toolschema.Node) {
+	constants, others := 0, 0
 	for _, a := range n.Alternatives {
 		if a.Kind == toolschema.Constant {
-			constants = append(constants, a.Value)
+			constants++
+		} else {
+			others++
 		}
 	}
-	if len(constants) > 0 {
-		options = append(options, `{"enum": [`+strings.Join(constants, ", ")+`]}`)
+	options := min(constants, 1) + others
+	if options == 0 {
+		w.text("false")
+		return
 	}
+	if options > 1 {
+		w.text(`{"anyOf": [`)
+	}
+	if constants > 0 {
+		w.text(`{"enum": [`)
+		first := true
+		for _, a := range n.Alternatives {
+			if a.Kind == toolschema.Constant {
+				w.comma(&first)
+				w.text(a.Value)
+			}
+		}
+		w.text("]}")
+	}
+	first := constants == 0
 	for _, a := range n.Alternatives {
 		if a.Kind != toolschema.Constant {
-			options = append(options, w.alternative(a))
+			w.comma(&first)
+			w.alternative(a)
 		}
 	}
-	switch len(options) {
-	case 0:
-		return "false"
-	case 1:
-		return options[0]
+	if options > 1 {
+		w.text("]}")
 	}
-	return `{"anyOf": [` + strings.Join(options, ", ") + "]}"
 }
 
-func (w *Writer) alternative(a *toolschema.Alternative) string {
-	members := []string{`"type": ` + toolschema.Quote(a.Kind.String())}
-	add := func(format string, arguments ...any) { members = append(members, fmt.Sprintf(format, arguments...)) }
+func (w *writer) comma(first *bool) {
+	if !*first {
+		w.text(", ")
+	}
+	*first = false
+}
+
+// number writes a member whose value is a number.
+func (w *writer) number(name string, value int64) {
+	w.text(`, "`)
+	w.text(name)
+	w.text(`": `)
+	w.out = strconv.AppendInt(w.out, value, 10)
+}
+
+func (w *writer) alternative(a *toolschema.Alternative) {
+	w.text(`{"type": "`)
+	w.text(a.Kind.String())
+	w.text(`"`)
 	switch a.Kind {
 	case toolschema.String:
 		if len(a.Patterns) > 0 {
-			add(`"pattern": %s`, toolschema.Quote(a.Patterns[0]))
+			w.text(`, "pattern": `)
+			w.quoted(a.Patterns[0])
 		}
 		if a.Format != "" {
-			add(`"format": %s`, toolschema.Quote(a.Format))
+			w.text(`, "format": `)
+			w.quoted(a.Format)
 		}
 		if a.MinLength > 0 {
-			add(`"minLength": %d`, a.MinLength)
+			w.number("minLength", int64(a.MinLength))
 		}
 		if a.MaxLength >= 0 {
-			add(`"maxLength": %d`, a.MaxLength)
+			w.number("maxLength", int64(a.MaxLength))
 		}
 	case toolschema.Integer:
 		if a.Minimum != nil {
-			add(`"minimum": %d`, *a.Minimum)
+			w.number("minimum", *a.Minimum)
 		}
 		if a.Maximum != nil {
-			add(`"maximum": %d`, *a.Maximum)
+			w.number("maximum", *a.Maximum)
 		}
 	case toolschema.Array:
-		if len(a.Prefix) > 0 {
-			var prefix []string
-			for _, p := range a.Prefix {
-				prefix = append(prefix, w.Schema(p))
-			}
-			add(`"prefixItems": [%s]`, strings.Join(prefix, ", "))
-		}
-		if a.Items != nil && !a.Items.Free {
-			add(`"items": %s`, w.Schema(a.Items))
-		} else if a.Items != nil {
-			add(`"items": {}`) // said, since strict readers take items that nothing is said of as forbidden
-		} else if a.Items == nil && len(a.Prefix) > 0 {
-			add(`"items": false`)
-		}
-		if a.MinItems > 0 {
-			add(`"minItems": %d`, a.MinItems)
-		}
-		if a.MaxItems >= 0 {
-			add(`"maxItems": %d`, a.MaxItems)
-		}
+		w.array(a)
 	case toolschema.Object:
-		var properties, required []string
-		for _, p := range a.Properties {
-			properties = append(properties, toolschema.Quote(p.Name)+": "+w.Schema(p.Node))
-			if p.Required {
-				required = append(required, toolschema.Quote(p.Name))
-			}
-		}
-		add(`"properties": {%s}`, strings.Join(properties, ", "))
-		if len(required) > 0 {
-			add(`"required": [%s]`, strings.Join(required, ", "))
-		}
-		if len(a.Patterned) > 0 {
-			var patterned []string
-			for _, p := range a.Patterned {
-				patterned = append(patterned, toolschema.Quote(p.Pattern)+": "+w.Schema(p.Node))
-			}
-			add(`"patternProperties": {%s}`, strings.Join(patterned, ", "))
-		}
-		switch {
-		case a.Additional == nil:
-			add(`"additionalProperties": false`)
-		case a.Additional.Free:
-			add(`"additionalProperties": true`)
-		default:
-			add(`"additionalProperties": %s`, w.Schema(a.Additional))
-		}
+		w.object(a)
 	}
-	return "{" + strings.Join(members, ", ") + "}"
+	w.text("}")
+}
+
+func (w *writer) array(a *toolschema.Alternative) {
+	if len(a.Prefix) > 0 {
+		w.text(`, "prefixItems": [`)
+		first := true
+		for _, p := range a.Prefix {
+			w.comma(&first)
+			w.schema(p)
+		}
+		w.text("]")
+	}
+	switch {
+	case a.Items != nil: // said even where it is {}, since strict readers take items that nothing is said of as forbidden
+		w.text(`, "items": `)
+		w.schema(a.Items)
+	case len(a.Prefix) > 0:
+		w.text(`, "items": false`)
+	}
+	if a.MinItems > 0 {
+		w.number("minItems", int64(a.MinItems))
+	}
+	if a.MaxItems >= 0 {
+		w.number("maxItems", int64(a.MaxItems))
+	}
+}
+
+func (w *writer) object(a *toolschema.Alternative) {
+	w.text(`, "properties": {`)
+	first := true
+	required := false
+	for _, p := range a.Properties {
+		w.comma(&first)
+		w.quoted(p.Name)
+		w.text(": ")
+		w.schema(p.Node)
+		required = required || p.Required
+	}
+	w.text("}")
+	if required {
+		w.text(`, "required": [`)
+		first = true
+		for _, p := range a.Properties {
+			if p.Required {
+				w.comma(&first)
+				w.quoted(p.Name)
+			}
+		}
+		w.text("]")
+	}
+	if len(a.Patterned) > 0 {
+		w.text(`, "patternProperties": {`)
+		first = true
+		for _, p := range a.Patterned {
+			w.comma(&first)
+			w.quoted(p.Pattern)
+			w.text(": ")
+			w.schema(p.Node)
+		}
+		w.text("}")
+	}
+	w.text(`, "additionalProperties": `)
+	switch {
+	case a.Additional == nil:
+		w.text("false")
+	case a.Additional.Free:
+		w.text("true")
+	default:
+		w.schema(a.Additional)
+	}
 }
 
 // Choice is one function of a forced call.
@@ -205,15 +245,21 @@ type Choice struct {
 
 // Required writes the schema of a forced call as plain JSON: an array of {name, parameters}, of one element if once.
 func Required(choices []Choice, once bool) string {
-	w := NewWriter()
-	var options []string
-	for _, c := range choices {
-		options = append(options, fmt.Sprintf(`{"type": "object", "properties": {"name": {"type": "string", "enum": [%s]}, "parameters": %s}, "required": ["name", "parameters"], "additionalProperties": false}`,
-			toolschema.Quote(c.Name), w.Schema(c.Parameters)))
-	}
-	most := ""
+	var w writer
+	w.text(`{"type": "array", "minItems": 1`)
 	if once {
-		most = `, "maxItems": 1`
+		w.text(`, "maxItems": 1`)
 	}
-	return w.Finish(fmt.Sprintf(`{"type": "array", "minItems": 1%s, "items": {"anyOf": [%s]}}`, most, strings.Join(options, ", ")))
+	w.text(`, "items": {"anyOf": [`)
+	first := true
+	for _, c := range choices {
+		w.comma(&first)
+		w.text(`{"type": "object", "properties": {"name": {"type": "string", "enum": [`)
+		w.quoted(c.Name)
+		w.text(`]}, "parameters": `)
+		w.schema(c.Parameters)
+		w.text(`}, "required": ["name", "parameters"], "additionalProperties": false}`)
+	}
+	w.text("]}}")
+	return string(w.finished(0))
 }

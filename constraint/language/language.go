@@ -126,61 +126,111 @@ func (*Mark) node()     {}
 func (*Free) node()     {}
 
 // Text is a literal.
-func Text(text string) Node { return &Literal{text} }
+func Text(text string) Node {
+	if text == "" {
+		return nothing
+	}
+	return &Literal{text}
+}
+
+// nothing is the empty text.
+var nothing = &Literal{}
 
 // Join is items one after the other. Literals side by side become one, and what is empty falls away.
 func Join(items ...Node) Node {
-	var out []Node
-	var add func(Node)
-	add = func(n Node) {
-		switch n := n.(type) {
-		case nil:
-			return
-		case *Sequence:
-			for _, item := range n.Items {
-				add(item)
-			}
-			return
-		case *Literal:
-			if n.Text == "" {
-				return
-			}
-			if len(out) > 0 {
-				if last, ok := out[len(out)-1].(*Literal); ok {
-					out[len(out)-1] = &Literal{last.Text + n.Text}
-					return
-				}
-			}
+	var space [16]Node
+	parts := flat(space[:0], items)
+	count := 0
+	for i, part := range parts {
+		if i == 0 || !bothLiteral(parts[i-1], part) {
+			count++
 		}
-		out = append(out, n)
 	}
-	for _, item := range items {
-		add(item)
-	}
-	switch len(out) {
+	switch count {
 	case 0:
-		return &Literal{}
+		return nothing
 	case 1:
-		return out[0]
+		return joined(parts)
+	}
+	out := make([]Node, 0, count)
+	for from := 0; from < len(parts); {
+		to := from + 1
+		for to < len(parts) && bothLiteral(parts[from], parts[to]) {
+			to++
+		}
+		out = append(out, joined(parts[from:to]))
+		from = to
 	}
 	return &Sequence{out}
 }
 
+// flat appends items, those of sequences in place of them, without what is empty.
+func flat(out, items []Node) []Node {
+	for _, n := range items {
+		switch n := n.(type) {
+		case nil:
+		case *Sequence:
+			out = flat(out, n.Items)
+		case *Literal:
+			if n.Text != "" {
+				out = append(out, n)
+			}
+		default:
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func bothLiteral(a, b Node) bool {
+	_, one := a.(*Literal)
+	_, two := b.(*Literal)
+	return one && two
+}
+
+// joined is one node, or several literals as one.
+func joined(parts []Node) Node {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	var space [256]byte
+	text := space[:0]
+	for _, part := range parts {
+		text = append(text, part.(*Literal).Text...)
+	}
+	return &Literal{string(text)}
+}
+
 // Any is one of several options.
 func Any(options ...Node) Node {
-	var out []Node
+	count := 0
+	var only Node
 	for _, option := range options {
-		if option == nil {
+		switch option := option.(type) {
+		case nil:
 			continue
+		case *Choice:
+			count += len(option.Options)
+			if len(option.Options) > 0 {
+				only = option.Options[0]
+			}
+		default:
+			count++
+			only = option
 		}
-		if choice, ok := option.(*Choice); ok {
-			out = append(out, choice.Options...)
-			continue
-		}
-		out = append(out, option)
 	}
-	if len(out) == 1 {
-		return out[0]
+	if count == 1 {
+		return only
+	}
+	out := make([]Node, 0, count)
+	for _, option := range options {
+		switch option := option.(type) {
+		case nil:
+		case *Choice:
+			out = append(out, option.Options...)
+		default:
+			out = append(out, option)
+		}
 	}
 	return &Choice{out}
 }
@@ -237,70 +287,18 @@ func Many(n Node) Node { return &Repeat{Inner: n, Max: -1} }
 // Never is no text at all.
 func Never() Node { return &Choice{} }
 
-// Productive finds the rules that stand for at least one text and tells whether the node does. What can never be
-// finished must not be begun.
-func Productive(n Node) bool { return newProductive(n).of(n) }
-
-type productive struct{ rules map[*Rule]bool }
-
-func newProductive(n Node) *productive {
-	rules := Rules(n)
-	p := &productive{make(map[*Rule]bool, len(rules))}
-	for changed := true; changed; {
-		changed = false
-		for _, rule := range slices.Backward(rules) { // what a rule uses mostly comes behind it
-			if !p.rules[rule] && p.of(rule.Body) {
-				p.rules[rule], changed = true, true
-			}
-		}
-	}
-	return p
-}
-
-func (p *productive) of(n Node) bool {
-	switch n := n.(type) {
-	case *Sequence:
-		for _, item := range n.Items {
-			if !p.of(item) {
-				return false
-			}
-		}
-		return true
-	case *Choice:
-		for _, option := range n.Options {
-			if p.of(option) {
-				return true
-			}
-		}
-		return false
-	case *Repeat:
-		return n.Min == 0 || p.of(n.Inner)
-	case *Rule:
-		return p.rules[n]
-	case *Regular:
-		return !n.Automaton.Empty()
-	case *Schema:
-		return p.of(n.Body)
-	case *Mark:
-		return p.of(n.Inner)
-	case *Class:
-		return len(n.Ranges) > 0
-	case *Free:
-		return p.of(n.Text)
-	}
-	return true
-}
-
 // Rules are all rules that a node reaches, in the order in which they are met.
-func Rules(n Node) (out []*Rule) {
-	seen := map[*Rule]bool{}
+func Rules(n Node) []*Rule { return rules(n, map[*Rule]int{}) }
+
+// rules notes the place of each rule, too.
+func rules(n Node, place map[*Rule]int) (out []*Rule) {
 	var walk func(Node)
 	walk = func(n Node) {
 		if rule, ok := n.(*Rule); ok {
-			if seen[rule] {
+			if _, met := place[rule]; met {
 				return
 			}
-			seen[rule] = true
+			place[rule] = len(out)
 			out = append(out, rule)
 		}
 		Children(n, walk)
@@ -334,96 +332,4 @@ func Children(n Node, visit func(Node)) {
 			visit(tag.Rest)
 		}
 	}
-}
-
-// everything tells whether all that a node reaches is productive.
-func (p *productive) everything(n Node) bool {
-	seen := make(map[*Rule]bool, len(p.rules))
-	all := true
-	var visit func(Node)
-	visit = func(n Node) {
-		switch n := n.(type) {
-		case *Literal, *Class:
-			all = all && p.of(n)
-			return
-		case *Regular:
-			all = all && !n.Automaton.Empty()
-			return
-		case *Choice:
-			all = all && len(n.Options) > 0
-		case *Rule:
-			if seen[n] {
-				return
-			}
-			seen[n] = true
-			all = all && p.rules[n]
-		}
-		if all {
-			Children(n, visit)
-		}
-	}
-	visit(n)
-	return all
-}
-
-// Pruned is the same language without what can never be finished: options, optional parts and tags that lead nowhere.
-// It answers nil if nothing is left.
-func Pruned(n Node) Node {
-	p := newProductive(n)
-	if !p.of(n) {
-		return nil
-	}
-	if p.everything(n) {
-		return n
-	}
-	done := map[*Rule]*Rule{}
-	var walk func(Node) Node
-	walk = func(n Node) Node {
-		if !p.of(n) {
-			return Never()
-		}
-		switch n := n.(type) {
-		case *Sequence:
-			items := make([]Node, len(n.Items))
-			for i, item := range n.Items {
-				items[i] = walk(item)
-			}
-			return Join(items...)
-		case *Choice:
-			var options []Node
-			for _, option := range n.Options {
-				if p.of(option) {
-					options = append(options, walk(option))
-				}
-			}
-			return Any(options...)
-		case *Repeat:
-			if !p.of(n.Inner) {
-				return &Literal{}
-			}
-			return &Repeat{walk(n.Inner), n.Min, n.Max, n.Soft}
-		case *Rule:
-			if rule, ok := done[n]; ok {
-				return rule
-			}
-			rule := &Rule{Name: n.Name}
-			done[n] = rule
-			rule.Body = walk(n.Body)
-			return rule
-		case *Schema:
-			return &Schema{n.Schema, walk(n.Body).(*Rule), n.Excludes, n.Spelled}
-		case *Mark:
-			return &Mark{n.Role, n.Name, walk(n.Inner)}
-		case *Free:
-			free := &Free{Text: n.Text, First: n.First, Excludes: n.Excludes, Once: n.Once}
-			for _, tag := range n.Tags {
-				if p.of(tag.Rest) {
-					free.Tags = append(free.Tags, Tag{tag.Begin, walk(tag.Rest)})
-				}
-			}
-			return free
-		}
-		return n
-	}
-	return walk(n)
 }

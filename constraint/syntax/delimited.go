@@ -14,8 +14,8 @@ func (b *Builder) delimitedStyle(delimiter string) *style {
 	if s, ok := b.delimited[delimiter]; ok {
 		return s
 	}
-	s := &style{name: "delimited", null: "null", yes: "true", no: "false", union: true,
-		separator: language.Text(","), colon: language.Text(":"), padding: language.Text("")}
+	s := &style{name: "delimited", words: wordsOf("null", "true", "false"), union: true,
+		separator: language.Text(","), colon: language.Text(":"), padding: empty}
 	b.delimited[delimiter] = s
 	between := func(n language.Node) language.Node {
 		return language.Join(language.Text(delimiter), n, language.Text(delimiter))

@@ -23,7 +23,7 @@ func asRule(n language.Node, name string) *language.Rule {
 	return &language.Rule{Name: name, Body: n}
 }
 
-var json = &style{name: "json", null: "null", yes: "true", no: "false"}
+var json = &style{name: "json", words: wordsOf("null", "true", "false")}
 
 func init() {
 	json.separator = language.Join(language.Text(","), blank)
@@ -38,7 +38,9 @@ func init() {
 		}
 		return quoted(a)
 	}
-	json.str = func(b *Builder, a *toolschema.Alternative) language.Node { return b.quotedString(a, anyCharacter) }
+	json.str = func(b *Builder, a *toolschema.Alternative) language.Node {
+		return b.quotedString(a, anyString, anyCharacter)
+	}
 	json.anyString = func(*Builder) language.Node { return anyString }
 	json.constant = func(b *Builder, value string, n *toolschema.Node) (language.Node, bool) {
 		return b.constant(json, value, n)
@@ -57,25 +59,23 @@ var anyCharacter = &language.Rule{Name: "character", Body: language.Any(
 
 var hex = class("09AFaf")
 
-var anyString = &language.Rule{Name: "string", Body: language.Join(language.Text(`"`), language.Many(anyCharacter), language.Text(`"`))}
+var anyString = &language.Rule{Name: "string", Body: language.Join(doubleQuote, language.Many(anyCharacter), doubleQuote)}
 
-// quotedString is a string in double quotes; character is one character of it where nothing else is asked.
-func (b *Builder) quotedString(a *toolschema.Alternative, character language.Node) language.Node {
+// quotedString is a string in double quotes. plain is any string of that kind, character one character of it.
+func (b *Builder) quotedString(a *toolschema.Alternative, plain *language.Rule, character language.Node) language.Node {
 	if len(a.Patterns) == 0 && a.Format == "" {
 		if a.MinLength == 0 && a.MaxLength < 0 {
-			return language.Join(language.Text(`"`), language.Many(character), language.Text(`"`))
+			return plain.Body
 		}
-		return language.Join(language.Text(`"`), &language.Repeat{Inner: character, Min: a.MinLength, Max: a.MaxLength}, language.Text(`"`))
+		return language.Join(doubleQuote, &language.Repeat{Inner: character, Min: a.MinLength, Max: a.MaxLength}, doubleQuote)
 	}
 	key := fmt.Sprint(a.MinLength, " ", a.MaxLength, " ", a.Patterns, " ", a.Format)
 	if node, ok := b.text[key]; ok {
 		return node
 	}
-	var node language.Node
+	node := plain.Body
 	if texts := b.texts(a); texts != nil {
 		node = quoted(texts)
-	} else {
-		node = language.Join(language.Text(`"`), language.Many(character), language.Text(`"`))
 	}
 	b.text[key] = node
 	return node
@@ -112,7 +112,7 @@ func (b *Builder) texts(a *toolschema.Alternative) *regular.Automaton {
 // quoted writes the texts of an automaton as JSON strings. Control characters without an escape of their own are left
 // out.
 func quoted(a *regular.Automaton) language.Node {
-	return language.Join(language.Text(`"`), &language.Regular{Automaton: escapedJSON(a)}, language.Text(`"`))
+	return language.Join(doubleQuote, &language.Regular{Automaton: escapedJSON(a)}, doubleQuote)
 }
 
 func escapedJSON(a *regular.Automaton) *regular.Automaton {
@@ -130,11 +130,11 @@ func (b *Builder) constant(s *style, value string, n *toolschema.Node) (language
 		}
 		switch token.Kind() {
 		case 'n':
-			return language.Text(s.null), true
+			return s.null, true
 		case 't':
-			return language.Text(s.yes), true
+			return s.yes, true
 		case 'f':
-			return language.Text(s.no), true
+			return s.no, true
 		case '"':
 			text := token.String()
 			if !utf8.ValidString(text) {
@@ -157,7 +157,7 @@ func (b *Builder) constant(s *style, value string, n *toolschema.Node) (language
 				items = append(items, item)
 			}
 			_, err := decoder.ReadToken()
-			return language.Join(language.Text("["), s.padding, language.Join(items...), s.padding, language.Text("]")), err == nil
+			return language.Join(openBracket, s.padding, language.Join(items...), s.padding, closeBracket), err == nil
 		case '{':
 			var items []language.Node
 			for decoder.PeekKind() != '}' {
@@ -179,7 +179,7 @@ func (b *Builder) constant(s *style, value string, n *toolschema.Node) (language
 				items = append(items, key, s.colon, item)
 			}
 			_, err := decoder.ReadToken()
-			return language.Join(language.Text("{"), s.padding, language.Join(items...), s.padding, language.Text("}")), err == nil
+			return language.Join(openBrace, s.padding, language.Join(items...), s.padding, closeBrace), err == nil
 		}
 		return nil, false
 	}

@@ -8,21 +8,21 @@ import (
 )
 
 // pythonStyle is Python literals. Strings are in double quotes, with the escapes that mean the same in JSON.
-var pythonStyle = &style{name: "python", null: "None", yes: "True", no: "False"}
+var pythonStyle = &style{name: "python", words: wordsOf("None", "True", "False")}
 
 // pythonCharacter is one character of a string: as in JSON, but a slash needs no escape and has none.
 var pythonCharacter = &language.Rule{Name: "python-character", Body: language.Any(
 	&language.Class{Ranges: []regular.Range{{First: ' ', Last: '!'}, {First: '#', Last: '['}, {First: ']', Last: regular.MaxRune}}},
 	language.Join(language.Text(`\`), class(`""\\bbffnnrrtt`)))}
 
-var pythonString = &language.Rule{Name: "python-string", Body: language.Join(language.Text(`"`), language.Many(pythonCharacter), language.Text(`"`))}
+var pythonString = &language.Rule{Name: "python-string", Body: language.Join(doubleQuote, language.Many(pythonCharacter), doubleQuote)}
 
 func init() {
 	*pythonStyle = style{
-		name: "python", null: "None", yes: "True", no: "False",
+		name: "python", words: wordsOf("None", "True", "False"),
 		separator: language.Join(language.Text(","), language.Maybe(language.Text(" "))),
 		colon:     language.Join(language.Text(":"), language.Maybe(language.Text(" "))),
-		padding:   language.Text(""),
+		padding:   empty,
 		key: func(b *Builder, name string) (language.Node, bool) {
 			return language.Text(toolschema.Quote(name)), true
 		},
@@ -32,7 +32,9 @@ func init() {
 			}
 			return quoted(a)
 		},
-		str:       func(b *Builder, a *toolschema.Alternative) language.Node { return b.quotedString(a, pythonCharacter) },
+		str: func(b *Builder, a *toolschema.Alternative) language.Node {
+			return b.quotedString(a, pythonString, pythonCharacter)
+		},
 		anyString: func(*Builder) language.Node { return pythonString },
 		fixed:     func(b *Builder, text string) language.Node { return pythonText(text) },
 	}
@@ -87,7 +89,7 @@ func (b *Builder) PythonArguments(n *toolschema.Node) *language.Rule {
 
 // topMembers are the members of the argument object without brackets around them. Values are in the style inner.
 func (b *Builder) topMembers(outer, inner *style, n *toolschema.Node, colon language.Node) *language.Rule {
-	key := made{outer, n, "members"}
+	key := made{outer, n, members}
 	if rule, ok := b.made[key]; ok {
 		return rule
 	}

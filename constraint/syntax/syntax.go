@@ -29,8 +29,17 @@ type Builder struct {
 type made struct {
 	style *style
 	node  *toolschema.Node
-	part  string
+	part  part
 }
+
+// part is what of a node a rule stands for.
+type part uint8
+
+const (
+	whole    part = iota // a value of it
+	members              // the members of an object, without brackets
+	anything             // any object
+)
 
 // New makes a Builder.
 func New() *Builder {
@@ -39,8 +48,8 @@ func New() *Builder {
 
 // style is a way to write values with brackets: JSON, Python or delimited.
 type style struct {
-	name             string
-	null, yes, no    string
+	name string
+	words
 	separator, colon language.Node
 	padding          language.Node // behind an opening bracket and before a closing one
 	key              func(b *Builder, name string) (language.Node, bool)
@@ -50,6 +59,15 @@ type style struct {
 	constant         func(b *Builder, value string, a *toolschema.Node) (language.Node, bool)
 	union            bool // a string is read by the schema, so some strings cannot be written beside other kinds
 	fixed            func(b *Builder, text string) language.Node
+}
+
+// words are null, true and false, and either of the last two.
+type words struct{ null, yes, no, either language.Node }
+
+func wordsOf(null, yes, no string) words {
+	w := words{null: language.Text(null), yes: language.Text(yes), no: language.Text(no)}
+	w.either = language.Any(w.yes, w.no)
+	return w
 }
 
 var digits = class("09")
@@ -87,13 +105,14 @@ func (b *Builder) value(s *style, n *toolschema.Node) language.Node {
 	if n.Free {
 		return b.any(s)
 	}
-	key := made{s, n, "value"}
+	key := made{s, n, whole}
 	if rule, ok := b.made[key]; ok {
 		return rule
 	}
 	rule := &language.Rule{Name: b.Name + n.Pointer}
 	b.made[key] = rule
-	var options []language.Node
+	var space [8]language.Node
+	options := space[:0]
 	for _, a := range n.Alternatives {
 		if option := b.alternative(s, n, a); option != nil {
 			options = append(options, option)
@@ -103,12 +122,20 @@ func (b *Builder) value(s *style, n *toolschema.Node) language.Node {
 	return rule
 }
 
+// The brackets, and the empty text.
+var (
+	openBracket, closeBracket = language.Text("["), language.Text("]")
+	openBrace, closeBrace     = language.Text("{"), language.Text("}")
+	doubleQuote               = language.Text(`"`)
+	empty                     = language.Text("")
+)
+
 func (b *Builder) alternative(s *style, n *toolschema.Node, a *toolschema.Alternative) language.Node {
 	switch a.Kind {
 	case toolschema.Null:
-		return language.Text(s.null)
+		return s.null
 	case toolschema.Boolean:
-		return language.Any(language.Text(s.yes), language.Text(s.no))
+		return s.either
 	case toolschema.Integer:
 		return b.integer(a)
 	case toolschema.Number:
@@ -116,9 +143,9 @@ func (b *Builder) alternative(s *style, n *toolschema.Node, a *toolschema.Altern
 	case toolschema.String:
 		return s.str(b, a)
 	case toolschema.Array:
-		return language.Join(language.Text("["), b.elements(s, a), language.Text("]"))
+		return language.Join(openBracket, b.elements(s, a), closeBracket)
 	case toolschema.Object:
-		return language.Join(language.Text("{"), b.members(s, n, a, s.colon), language.Text("}"))
+		return language.Join(openBrace, b.members(s, n, a, s.colon), closeBrace)
 	}
 	if out, ok := s.constant(b, a.Value, n); ok {
 		return out
@@ -133,7 +160,7 @@ func (b *Builder) note(n *toolschema.Node, keyword, reason string) {
 
 // any is any value in a style.
 func (b *Builder) any(s *style) *language.Rule {
-	key := made{s, toolschema.Any, "any"}
+	key := made{s, toolschema.Any, whole}
 	if rule, ok := b.made[key]; ok {
 		return rule
 	}
@@ -141,19 +168,19 @@ func (b *Builder) any(s *style) *language.Rule {
 	b.made[key] = rule
 	rule.Body = language.Any(
 		b.anyObject(s),
-		language.Join(language.Text("["), s.padding, language.Maybe(language.Join(rule, language.Many(language.Join(s.separator, rule)))), s.padding, language.Text("]")),
-		s.anyString(b), number, language.Text(s.yes), language.Text(s.no), language.Text(s.null))
+		language.Join(openBracket, s.padding, language.Maybe(language.Join(rule, language.Many(language.Join(s.separator, rule)))), s.padding, closeBracket),
+		s.anyString(b), number, s.yes, s.no, s.null)
 	return rule
 }
 
 func (b *Builder) anyObject(s *style) *language.Rule {
-	key := made{s, toolschema.AnyObject, "any"}
+	key := made{s, toolschema.AnyObject, anything}
 	if rule, ok := b.made[key]; ok {
 		return rule
 	}
 	rule := &language.Rule{Name: s.name + "-object"}
 	b.made[key] = rule
-	rule.Body = language.Join(language.Text("{"), b.anyMembers(s, s, s.colon), language.Text("}"))
+	rule.Body = language.Join(openBrace, b.anyMembers(s, s, s.colon), closeBrace)
 	return rule
 }
 
@@ -227,10 +254,8 @@ func (b *Builder) membersOf(s, values *style, n *toolschema.Node, a *toolschema.
 		node     language.Node
 		required bool
 	}
-	var list []member
-	var names []string
+	list := make([]member, 0, len(a.Properties))
 	for _, p := range a.Properties {
-		names = append(names, p.Name)
 		key, ok := s.key(b, p.Name)
 		if !ok {
 			b.note(n, "properties", fmt.Sprintf("the format has no way to write the name %q", p.Name))
@@ -242,7 +267,7 @@ func (b *Builder) membersOf(s, values *style, n *toolschema.Node, a *toolschema.
 		value := b.value(values, p.Node)
 		list = append(list, member{language.Join(key, colon, value), p.Required})
 	}
-	more := b.others(s, values, a, names, colon)
+	more := b.others(s, values, a, colon)
 	// rest(i) is what may come from the i-th member on, behind one that has been written; first(i) is the same before any.
 	rests := make([]language.Node, len(list)+1)
 	var among language.Node = language.Text("") // undeclared members before a declared one, behind one that has been written
@@ -259,7 +284,7 @@ func (b *Builder) membersOf(s, values *style, n *toolschema.Node, a *toolschema.
 		}
 		rests[i] = b.part(n, "rest", i, language.Join(among, one, rests[i+1]))
 	}
-	var first language.Node = language.Text("")
+	first := empty
 	if more != nil {
 		first = language.Maybe(language.Join(more, language.Many(language.Join(s.separator, more))))
 	}
@@ -287,9 +312,13 @@ func (b *Builder) part(n *toolschema.Node, name string, i int, body language.Nod
 }
 
 // others are the members of an object that are not declared by name, nil if there are none.
-func (b *Builder) others(s, values *style, a *toolschema.Alternative, names []string, colon language.Node) language.Node {
+func (b *Builder) others(s, values *style, a *toolschema.Alternative, colon language.Node) language.Node {
 	if len(a.Patterned) == 0 && a.Additional == nil {
 		return nil
+	}
+	names := make([]string, len(a.Properties))
+	for i, p := range a.Properties {
+		names[i] = p.Name
 	}
 	taken, err := regular.Texts(names...)
 	var options []language.Node

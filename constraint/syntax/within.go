@@ -43,15 +43,15 @@ func (b *Builder) jsonIn(t Tagged) *style {
 	s := *json
 	b.tagged[key] = &s
 	s.name = "tagged-json"
-	quote := func(n language.Node) language.Node { return language.Join(language.Text(`"`), n, language.Text(`"`)) }
-	any := &language.Rule{Name: "tagged-string", Body: quote(&language.Regular{Automaton: inside})}
+	between := func(n language.Node) language.Node { return language.Join(doubleQuote, n, doubleQuote) }
+	any := &language.Rule{Name: "tagged-string", Body: between(&language.Regular{Automaton: inside})}
 	s.anyString = func(*Builder) language.Node { return any }
 	restricted := func(a *regular.Automaton) language.Node {
 		a = escapedJSON(a)
 		if both, err := a.And(free); err == nil {
 			a = both
 		}
-		return quote(&language.Regular{Automaton: a})
+		return between(&language.Regular{Automaton: a})
 	}
 	s.keys = func(b *Builder, a *regular.Automaton) language.Node {
 		if a == nil {

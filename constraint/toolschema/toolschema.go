@@ -5,9 +5,10 @@
 package toolschema
 
 import (
-	"encoding/json/jsontext"
 	"fmt"
 	"strings"
+
+	"github.com/parlance-llm/parlance/internal/jsontree"
 )
 
 // Kind is what an alternative is.
@@ -159,8 +160,8 @@ func (n *Node) children(visit func(*Node)) {
 	}
 }
 
-// Quote writes a JSON string, escaping only what must be.
-func Quote(text string) string {
-	out, _ := jsontext.AppendQuote(nil, text)
-	return string(out)
-}
+// Quote writes a JSON string, escaping only what must be. AppendQuote appends one.
+func Quote(text string) string { return string(AppendQuote(nil, text)) }
+
+// AppendQuote: see Quote.
+func AppendQuote(dst []byte, text string) []byte { return jsontree.AppendString(dst, text) }

@@ -347,7 +347,7 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 		}
 		return w.blank(e, nil, 0)
 	case *grammar.Layout:
-		return language.Maybe(language.Text(e.Text))
+		return language.Maybe(w.layout(e))
 	case *grammar.Choice:
 		return w.choice(e, s)
 	case *grammar.Sequence:
@@ -368,6 +368,30 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 		return w.set(e, s)
 	}
 	return language.Text("") // what is looked for is not written
+}
+
+// layout is white space that the family writes here, now and then: what else a group behind '^' writes is read, and
+// walked, where it is read.
+func (w *walker) layout(e *grammar.Layout) language.Node {
+	if e.Inner == nil {
+		return language.Text(e.Text)
+	}
+	var all []language.Node
+	for _, alternative := range e.Inner.Alternatives {
+		text := ""
+		for _, item := range alternative.Items {
+			if literal, ok := item.(*grammar.Literal); ok {
+				text += w.fill(literal.Text)
+			}
+		}
+		if text != "" && strings.TrimSpace(text) == "" {
+			all = append(all, language.Text(text))
+		}
+	}
+	if len(all) == 0 {
+		return language.Text("")
+	}
+	return language.Any(all...)
 }
 
 func (w *walker) optional(e *grammar.Optional, s scene) language.Node {

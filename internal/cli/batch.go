@@ -44,7 +44,7 @@ with reasoning_tokens if the output comes as tokens; arguments is the argument t
 
 A line that cannot be read is reported and becomes {"id", "error": "line 7: ..."}; the others go on, and the exit status
 is 1 at the end. A run with --output that was broken off goes on where it stopped if it is started again.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 		RunE: func(command *cobra.Command, arguments []string) error { return f.run(command, arguments) },
 	}
 	command.Flags().SortFlags = false

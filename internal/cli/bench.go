@@ -37,7 +37,7 @@ and prints of each workload
   total                     the time of the whole stream
   whole MB/s                how fast the text is sorted whole
 Only the writing of chunks that have been cut before is measured; the best of several runs counts.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			e, err := environment.read()
 			if err != nil {

@@ -33,7 +33,7 @@ started once, through the shell, and is asked for everything but the cuts at giv
 		Example: `  parlance check conformance/cases
   parlance check --splits 1000 --only hermes/ conformance/cases
   parlance check --command 'python other.py' conformance/cases/hermes.json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, many),
 		RunE: func(command *cobra.Command, paths []string) error { return f.run(command, paths) },
 	}
 	command.Flags().SortFlags = false

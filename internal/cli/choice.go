@@ -38,8 +38,18 @@ func addChoice(command *cobra.Command, name, usage string, allowed ...string) *c
 
 // complete gives the shell the values of a flag.
 func complete(command *cobra.Command, flag string, values func() []string) {
-	err := command.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return values(), cobra.ShellCompDirectiveNoFileComp
+	completeWith(command, flag, values, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// completeOrFile gives the shell the names that a flag takes beside files.
+func completeOrFile(command *cobra.Command, flag string, values func() []string) {
+	completeWith(command, flag, values, cobra.ShellCompDirectiveDefault)
+}
+
+func completeWith(command *cobra.Command, flag string, values func() []string, directive cobra.ShellCompDirective) {
+	err := command.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		// The shell is given files only where nothing else fits, so what does not fit is left out here.
+		return slices.DeleteFunc(slices.Clone(values()), func(value string) bool { return !strings.HasPrefix(value, begun) }), directive
 	})
 	if err != nil {
 		panic("cli: " + err.Error()) // the flag has just been added

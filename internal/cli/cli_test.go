@@ -79,7 +79,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"parse --tool-call-parser hermes --tool-choice {}", 2, "--tool-choice: tool_choice.function.name: expected the name of a function"},
 		{"parse --tool-call-parser hermes --json --deltas", 2, "expected --deltas alone, or --json and --trace, found both"},
 		{"parse --tool-call-parser hermes --colour", 2, "unknown flag: --colour"},
-		{"parse --tool-call-parser hermes a b", 2, "accepts at most 1 arg"},
+		{"parse --tool-call-parser hermes a b", 2, `expected FILE alone, found "b" behind it`},
 		{"parse --tool-call-parser hermes /nowhere/x", 1, "/nowhere/x: no such file"},
 		{"parse --tool-call-parser hermes .", 1, ".: expected a file, found a folder"},
 		{"parse --tool-call-parser hermes --tools /nowhere/x", 1, "--tools: open /nowhere/x: no such file"},
@@ -87,14 +87,14 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"parse --tool-call-parser hermes --tools " + answer, 1, "answer.txt: tools: expected an array of tools"},
 		{"parse --tool-call-parser hermes --response-template " + answer, 1, "Invalid response_template metadata: expected a JSON object, found text that is no JSON"},
 		{"prase", 2, `unknown command "prase"`},
-		{"check", 2, "requires at least 1 arg"},
+		{"check", 2, "expected PATH..., found nothing"},
 		{"check /nowhere", 1, "/nowhere: no such file"},
 		{"check --splits -1 .", 2, "--splits: expected a number from 0, found -1"},
 		{"formats hermse", 1, `there is no format or parser "hermse" (did you mean hermes`},
-		{"bench", 2, "accepts 1 arg"},
+		{"bench", 2, "expected FILE, found nothing"},
 		{"bench " + answer, 1, "answer.txt: expected an array of workloads: expected JSON"},
 		{"batch -o /nowhere/x", 1, "/nowhere/x: no such file"},
-		{"version now", 2, "unknown command"},
+		{"version now", 2, `expected no argument, found "now"`},
 	} {
 		o := run(t, "", strings.Fields(test.arguments)...)
 		if o.status != test.status || o.out != "" || !strings.HasPrefix(o.complaints, "parlance: ") || !strings.Contains(o.complaints, test.says) {

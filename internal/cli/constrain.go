@@ -46,7 +46,7 @@ strict, if --tool-strict-level is function or parameter, if --parallel-tool-call
 format. If nothing has to be held, nothing is printed, and the standard error says so.`,
 		Example: `  parlance constrain --tool-call-parser hermes --tools tools.json --tool-choice required
   parlance constrain --tool-call-parser qwen3_coder --reasoning-parser qwen3 --tools tools.json --tool-strict-level parameter --dialect gbnf`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(command *cobra.Command, _ []string) error { return f.run(command) },
 	}
 	flags := command.Flags()

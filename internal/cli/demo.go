@@ -42,7 +42,7 @@ func newDemo() *cobra.Command {
 		Long: `Demo starts the server on recordings that are built in, asks it for one answer whole and once more as a stream, and
 shows what the model had written and what clients get. On a terminal the server then goes on, so that you can ask it
 yourself; Ctrl-C ends it.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(command *cobra.Command, _ []string) error { return d.run(command) },
 	}
 	command.Flags().IntVar(&d.port, "port", 8000, "the port to serve on; if it is taken, a free one is")

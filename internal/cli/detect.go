@@ -20,6 +20,7 @@ type detectFlags struct {
 	sample   bool
 	json     bool
 	all      bool
+	plugins  *pluginFlags
 }
 
 func newDetect() *cobra.Command {
@@ -47,6 +48,7 @@ is around them: the names that would do as well are listed. The exit status is 1
 	flags.BoolVar(&f.sample, "sample", false, "the files are samples of output, whatever they are called")
 	flags.BoolVar(&f.all, "all", false, "list every guess, not only the first few")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
+	f.plugins = addPlugins(command)
 	return command
 }
 
@@ -76,6 +78,11 @@ func some(guesses []detect.Guess) []detect.Guess { return append([]detect.Guess{
 
 // result gathers what the arguments and flags say.
 func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, error) {
+	registry, err := f.plugins.Registry()
+	if err != nil {
+		return detect.Result{}, err
+	}
+	detector := detect.For(registry)
 	var results []detect.Result
 	var samples []string
 	if f.template != "" {
@@ -83,10 +90,10 @@ func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, e
 		if err != nil {
 			return detect.Result{}, err
 		}
-		results = append(results, detect.Template(string(data)))
+		results = append(results, detector.Template(string(data)))
 	}
 	if f.model != "" {
-		results = append(results, detect.Name(f.model))
+		results = append(results, detector.Name(f.model))
 	}
 	for _, argument := range arguments {
 		info, err := os.Stat(argument)
@@ -94,9 +101,9 @@ func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, e
 		case err != nil && strings.HasPrefix(argument, "."), err != nil && strings.Count(argument, "/") > 1:
 			return detect.Result{}, err // a path, not a name
 		case err != nil:
-			results = append(results, detect.Name(argument))
+			results = append(results, detector.Name(argument))
 		case info.IsDir():
-			r, err := detect.Folder(argument)
+			r, err := detector.Folder(argument)
 			if err != nil {
 				return detect.Result{}, err
 			}
@@ -107,7 +114,7 @@ func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, e
 				return detect.Result{}, err
 			}
 			if strings.HasSuffix(argument, ".jinja") && !f.sample {
-				results = append(results, detect.Template(string(data)))
+				results = append(results, detector.Template(string(data)))
 			} else {
 				samples = append(samples, string(data))
 			}
@@ -121,7 +128,7 @@ func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, e
 		samples = append(samples, string(data))
 	}
 	if len(samples) > 0 {
-		results = append(results, detect.Samples(samples...))
+		results = append(results, detector.Samples(samples...))
 	}
 	if len(results) == 1 {
 		return results[0], nil

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/conformance"
 	"github.com/parlance-llm/parlance/doctor"
 	"github.com/parlance-llm/parlance/engine"
@@ -20,6 +20,7 @@ import (
 // doctorFlags are what the command line of doctor says.
 type doctorFlags struct {
 	options doctor.Options
+	plugins *pluginFlags
 	engine  *choice
 	field   *choice
 	kwargs  string
@@ -43,7 +44,7 @@ The status is 1 if something is wrong.`,
 		Example: `  parlance doctor http://127.0.0.1:8000
   parlance doctor http://127.0.0.1:8080 --tool-call-parser hermes --reasoning-parser qwen3
   parlance doctor http://127.0.0.1:8000 --model qwen3-8b --json`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			f.options.URL = arguments[0]
 			return f.run(command)
@@ -64,9 +65,9 @@ The status is 1 if something is wrong.`,
 	flags.IntVar(&f.options.MaxTokens, "max-tokens", 2048, "the limit of each answer, in tokens")
 	f.field = addChoice(command, "reasoning-field", "the field in which your client looks for the reasoning", "any", "reasoning", "reasoning_content")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
-	complete(command, "tool-call-parser", parlance.ToolNames)
-	complete(command, "reasoning-parser", parlance.ReasoningNames)
-	complete(command, "chat-template", templates.Names)
+	f.plugins = addPlugins(command)
+	completeParsers(command, f.plugins)
+	completeOrFile(command, "chat-template", templates.Names)
 	return command
 }
 
@@ -74,6 +75,7 @@ func (f *doctorFlags) run(command *cobra.Command) error {
 	if f.options.MaxTokens < 1 {
 		return usagef("--max-tokens: expected a number from 1, found %d", f.options.MaxTokens)
 	}
+	f.options.Plugins, f.options.OverrideParsers = slices.Concat(f.plugins.Tool, f.plugins.Reasoning), f.plugins.Override
 	if f.engine.value != "auto" {
 		f.options.Engine = f.engine.value
 	}
@@ -153,9 +155,9 @@ func showExamination(out io.Writer, p palette, r *doctor.Report) {
 	for _, o := range r.Others {
 		like := ""
 		if len(o.Like) > 0 {
-			like = " (and so would " + strings.Join(o.Like, ", ") + ")"
+			like = p.paint(faint, "(and so would "+strings.Join(o.Like, ", ")+")") + "\n"
 		}
-		part(faint, "what "+o.Tool+o.Reasoning+" would make of it"+like, reply(p, o.Read), "")
+		part(faint, "what "+o.Tool+o.Reasoning+" would make of it", like+reply(p, o.Read), "")
 	}
 	showFindings(out, p, r)
 }

@@ -81,3 +81,16 @@ func TestServeRefusesBrokenPlugins(t *testing.T) {
 		t.Errorf("expected status 1 and %s\nfound %d and %s", want, o.status, o.complaints)
 	}
 }
+
+// TestPluginsAreDetected: a definition of the user's own is found by the names of its models and by what they write.
+func TestPluginsAreDetected(t *testing.T) {
+	plugin := file(t, "star.yaml", "format: star\ntool: [star]\nmodels: [someone/star-*]\ngrammar: |\n  call = \"<star>\" ~ json{ \"name\": @name, \"arguments\": @arguments } ~ \"</star>\" .\n")
+	for _, o := range []outcome{
+		run(t, "", "detect", "--tool-parser-plugin", plugin, "someone/star-7b"),
+		run(t, `<star>{"name": "f", "arguments": {"x": 1}}</star>`, "detect", "--tool-parser-plugin", plugin),
+	} {
+		if o.status != 0 || !strings.HasPrefix(o.out, "--tool-call-parser star\n") {
+			t.Errorf("expected star, found status %d, %q, %q", o.status, o.out, o.complaints)
+		}
+	}
+}

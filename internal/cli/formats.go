@@ -26,7 +26,7 @@ func newFormats() *cobra.Command {
 		Short: "List the formats, or show one",
 		Long: `Formats lists the formats with the parser names that lead to them. With the name of a format, or of a parser, it shows
 the page of that format: its grammar, its markers, what switches thinking.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(arguments) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp

@@ -29,10 +29,11 @@ extend any built-in format, and those named before it.
 What is wrong is told with its place: what was expected there and what was found, and of an ambiguous definition the two
 ways in which a text can be read. Then comes what is legal but odd: rules that are not reached, markers that are never
 read, markers that are the beginning of another one and wait for it; and what the parser will hold back: which markers
-text waits for, how much of it, and what must follow a marker for it to count. The exit status is 1 if something is wrong.`,
+text waits for, how much of it, and what must follow a marker for it to count; and whether the definition says how tool
+results are written. The exit status is 1 if something is wrong.`,
 		Example: `  parlance lint my_format.yaml
   parlance lint hermes`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes(1, many),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt
 		},
@@ -115,6 +116,9 @@ func showReport(out io.Writer, p palette, r *lint.Report, waits bool) {
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintln(out, p.paint(yellow, "odd ")+f.String())
+	}
+	if r.Results != "" {
+		fmt.Fprintln(out, r.Results)
 	}
 	if !waits {
 		return

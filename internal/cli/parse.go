@@ -42,7 +42,7 @@ what becomes certain with each piece, --trace what became of every byte.`,
 		Example: `  parlance parse --tool-call-parser hermes answer.txt
   parlance parse --tool-call-parser qwen3_coder --reasoning-parser qwen3 --tools tools.json --json answer.txt
   parlance parse --tool-call-parser kimi_k2 --deltas --chunk 4 answer.txt`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 		RunE: func(command *cobra.Command, arguments []string) error { return f.run(command, arguments) },
 	}
 	flags := command.Flags()

@@ -23,6 +23,7 @@ type promptFlags struct {
 	tools           string
 	generation      bool
 	raw, json       bool
+	plugins         *pluginFlags
 }
 
 // templateFlags are the flags that choose a chat template and its arguments.
@@ -40,7 +41,7 @@ func addTemplateFlags(command *cobra.Command) *templateFlags {
 	flags.StringVar(&f.kwargs, "default-chat-template-kwargs", "", "arguments of the chat template where the request has none, a `JSON` object")
 	f.format = addChoice(command, "chat-template-content-format", "how the content of messages is given to the template", "auto", "string", "openai")
 	flags.BoolVar(&f.lenient, "lenient-chat-template", false, "go on where Python would refuse what the template does")
-	complete(command, "chat-template", templates.Names)
+	completeOrFile(command, "chat-template", templates.Names)
 	return f
 }
 
@@ -81,7 +82,7 @@ it says whether the answer begins inside a thought.`,
 		Example: `  parlance prompt --chat-template hermes --tool-call-parser hermes request.json
   parlance prompt --model ~/models/Qwen3-8B --chat-template tool_use --raw request.json
   parlance prompt --chat-template my.jinja --json < request.json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 		RunE: func(command *cobra.Command, arguments []string) error { return f.run(command, arguments) },
 	}
 	flags := command.Flags()
@@ -93,8 +94,8 @@ it says whether the answer begins inside a thought.`,
 	flags.StringVar(&f.reasoning, "reasoning-parser", "", "the `NAME` of the parser that will read the reasoning")
 	flags.BoolVar(&f.raw, "raw", false, "print the prompt and nothing else")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object: the prompt, where the tools are shown, and the warnings")
-	complete(command, "tool-call-parser", parlance.ToolNames)
-	complete(command, "reasoning-parser", parlance.ReasoningNames)
+	f.plugins = addPlugins(command)
+	completeParsers(command, f.plugins)
 	return command
 }
 
@@ -202,7 +203,11 @@ func (f *promptFlags) result(template *chattemplate.Template, chat chattemplate.
 	if f.tool == "" && f.reasoning == "" {
 		return result, nil
 	}
-	parser, err := parlance.Lookup(f.tool, f.reasoning)
+	registry, err := f.plugins.Registry()
+	if err != nil {
+		return nil, err
+	}
+	parser, err := registry.Lookup(f.tool, f.reasoning)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,10 @@ import (
 )
 
 // renderFlags are what the command line of render says.
-type renderFlags struct{ requestFlags }
+type renderFlags struct {
+	requestFlags
+	results string
+}
 
 func newRender() *cobra.Command {
 	f := &renderFlags{}
@@ -26,18 +29,21 @@ written: what 'parlance parse' reads back as the same message. The message is JS
 reasoning or reasoning_content, tool_calls) or as 'parlance parse --json' prints it.
 
 Of an array, which is a conversation, the messages of the assistant are written, one line of JSON each: the index of the
-message, and its text or why the format cannot carry it. The rest of a conversation is not written by the model; that is
-the chat template's.
+message, and its text or why the format cannot carry it. Messages of the role tool behind them are written together, as
+the chat template of the family writes them: from the end of the model's text to where it goes on. The rest of a
+conversation is the chat template's. What tools gave back is written as it is, special tokens in it too.
 
 The tools give values their types, where the format does not write them. What the prompt has written already, such as
 the opening of a thought, is not written again.`,
 		Example: `  parlance render --tool-call-parser hermes message.json
   parlance parse --tool-call-parser hermes --json answer.txt | parlance render --tool-call-parser kimi_k2
-  parlance render --tool-call-parser qwen3_coder --reasoning-parser qwen3 --tools tools.json conversation.json`,
-		Args: cobra.MaximumNArgs(1),
+  parlance render --tool-call-parser qwen3_coder --reasoning-parser qwen3 --tools tools.json conversation.json
+  parlance render --tool-call-parser xlam --results llama conversation.json`,
+		Args: takes(0, 1),
 		RunE: func(command *cobra.Command, arguments []string) error { return f.run(command, arguments) },
 	}
 	f.add(command)
+	command.Flags().StringVar(&f.results, "results", "", "the `NAME` of the variant in which tool results are written, where the definition has several; results is the one without a name")
 	f.addEnvironment(command)
 	return command
 }
@@ -73,7 +79,7 @@ func (f *renderFlags) prepare() (*render.Renderer, render.Options, error) {
 	if err != nil {
 		return nil, render.Options{}, err
 	}
-	return render.New(parser), render.Options{Request: request}, nil
+	return render.New(parser), render.Options{Request: request, Results: f.results}, nil
 }
 
 func renderMessage(out io.Writer, r *render.Renderer, o render.Options, data []byte) error {
@@ -91,54 +97,4 @@ func renderMessage(out io.Writer, r *render.Renderer, o render.Options, data []b
 	}
 	_, err = fmt.Fprintln(out, text)
 	return err
-}
-
-// rendered is a line of a conversation that was rendered.
-type rendered struct {
-	Index  int           `json:"index"`
-	Text   *string       `json:"text,omitzero"`
-	Error  string        `json:"error,omitzero"`
-	Reason render.Reason `json:"reason,omitzero"`
-}
-
-// renderConversation writes a line for each message of the assistant. It ends silently with an error if one could not be
-// written.
-func renderConversation(out io.Writer, r *render.Renderer, o render.Options, data []byte) error {
-	var messages []assistantMessage
-	if err := conformance.Decode(data, &messages); err != nil {
-		return err
-	}
-	failed := false
-	for k := range messages {
-		if role := messages[k].Role; role != "assistant" {
-			if role == "" {
-				return fmt.Errorf("message %d: expected a role", k)
-			}
-			continue
-		}
-		m, err := messages[k].message()
-		if err != nil {
-			return fmt.Errorf("message %d: %w", k, err)
-		}
-		line := rendered{Index: k}
-		text, err := r.Render(m, o)
-		var refused *render.Error
-		switch {
-		case errors.As(err, &refused):
-			line.Error, line.Reason = err.Error(), refused.Reason
-			failed = true
-		case err != nil:
-			return err
-		default:
-			line.Text = &text
-		}
-		if err := writeLine(out, line); err != nil {
-			return err
-		}
-		o.EarlierCalls += len(m.Calls)
-	}
-	if failed {
-		return errSilent
-	}
-	return nil
 }

@@ -57,6 +57,25 @@ text, whole or streamed, into reasoning, content and tool calls.`,
 	return root
 }
 
+// many is no bound to the number of arguments.
+const many = 1 << 30
+
+// takes refuses other numbers of arguments than from least to most, in words that name what the command takes.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(command *cobra.Command, arguments []string) error {
+		_, what, _ := strings.Cut(command.Use, " ")
+		switch n := len(arguments); {
+		case n < least:
+			return fmt.Errorf("expected %s, found nothing", what)
+		case n > most && most == 0:
+			return fmt.Errorf("expected no argument, found %q", arguments[0])
+		case n > most:
+			return fmt.Errorf("expected %s alone, found %q behind it", strings.Trim(what, "[]"), arguments[most])
+		}
+		return nil
+	}
+}
+
 // startedKey marks a root command whose arguments have been understood; errors before that are the user's spelling.
 const startedKey = "started"
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parlance-llm/parlance/server"
 	"github.com/parlance-llm/parlance/server/config"
+	"github.com/parlance-llm/parlance/templates"
 )
 
 func newServe() *cobra.Command {
@@ -30,7 +31,7 @@ engine are accepted, and a warning says that they mean nothing here.`,
 		Example: `  parlance serve
   parlance serve --engine vllm --engine-url http://127.0.0.1:8001 --enable-auto-tool-choice --tool-call-parser hermes
   parlance serve --config serve.yaml --port 8080`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 1 {
 				c.Model = arguments[0]
@@ -42,8 +43,9 @@ engine are accepted, and a warning says that they mean nothing here.`,
 		},
 	}
 	c = config.Register(command.Flags())
-	complete(command, "tool-call-parser", func() []string { return (&pluginFlags{c.Plugins}).available().ToolNames() })
-	complete(command, "reasoning-parser", func() []string { return (&pluginFlags{c.Plugins}).available().ReasoningNames() })
+	complete(command, "tool-call-parser", func() []string { return append((&pluginFlags{c.Plugins}).available().ToolNames(), config.Auto) })
+	complete(command, "reasoning-parser", func() []string { return append((&pluginFlags{c.Plugins}).available().ReasoningNames(), config.Auto) })
+	completeOrFile(command, "chat-template", templates.Names)
 	command.Flags().VisitAll(func(f *pflag.Flag) {
 		if allowed := config.Allowed(f.Value); allowed != nil {
 			complete(command, f.Name, func() []string { return allowed })

@@ -31,10 +31,13 @@ type Blank struct {
 	Canonical string
 }
 
-// Layout (`^"…"`) is written by the renderer and is nothing to the reader: white space beside a tray belongs to the tray.
+// Layout is written by the renderer and is nothing to the reader: white space (`^"…"`), which beside a tray belongs to the
+// tray, or the first of several things that fits there (`^( … )`). Walk does not enter it.
 type Layout struct {
 	Position Position
 	Text     string
+	// Inner holds literals, `&x` and `@name`. The tests in it ask for what was written last: reasoning, content or call.
+	Inner *Choice
 }
 
 // Look (`&x`) says that the text before it may end here because x follows; x is not consumed.
@@ -146,10 +149,11 @@ type Optional struct {
 	Inner    Expression
 }
 
-// Repeat is `{ x }`, any number of times.
+// Repeat is `{ x }`, any number of times. Once (`{ x }!`) tells that the renderer writes it once at most.
 type Repeat struct {
 	Position Position
 	Inner    Expression
+	Once     bool
 }
 
 // List is `x % "separator"`: one or more.

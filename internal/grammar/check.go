@@ -18,6 +18,9 @@ func (s *Source) check(d *Definition) error {
 			return err
 		}
 	}
+	if err := s.checkWritten(d); err != nil {
+		return err
+	}
 	if err := s.checkResults(d); err != nil {
 		return err
 	}

@@ -158,6 +158,15 @@ type Written struct {
 	Keys string `yaml:"keys"`
 	// JSON is "compact" if JSON is written without spaces.
 	JSON string `yaml:"json"`
+	// Strings is "single" if the strings of Python stand in single quotes.
+	Strings string `yaml:"strings"`
+	// Words is "python" if a tagged value is True, False or None, or "json" if an argument of Python is true, false or null.
+	Words string `yaml:"words"`
+	// Containers is "python" if a tagged list or object is written as Python prints it, or "json" if one among the
+	// arguments of Python is written as JSON.
+	Containers string `yaml:"containers"`
+	// Items is the name under which the elements of a list are written, one by one, where parameters hold parameters.
+	Items string `yaml:"items"`
 }
 
 // Rule finds a rule by its name, or gives nil.

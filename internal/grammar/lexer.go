@@ -114,7 +114,7 @@ func (l *lexer) next() (token, error) {
 		}
 		t.kind, t.text = tokenRun, rest[1:n]
 		l.advance(n + 1)
-	case strings.IndexByte("=.|~^&(){}[]?%:,@", c) >= 0:
+	case strings.IndexByte("=.|~^&(){}[]?!%:,@", c) >= 0:
 		t.kind, t.text = tokenSymbol, rest[:1]
 		l.advance(1)
 	default:

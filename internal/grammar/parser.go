@@ -176,13 +176,21 @@ func (p *parser) item() (Expression, error) {
 			return nil, err
 		}
 		text := ""
-		if p.token.kind == tokenLiteral && p.token.glued {
+		switch {
+		case p.token.kind == tokenLiteral && p.token.glued:
 			text = p.token.text
 			if err := p.advance(); err != nil {
 				return nil, err
 			}
-		} else if !blank {
-			return nil, p.fail(p.token.position, "expected a literal right behind '^', found %s", p.token)
+		case blank:
+		case p.is("(") && p.token.glued:
+			inner, err := p.primary()
+			if err != nil {
+				return nil, err
+			}
+			return &Layout{Position: position, Inner: inner.(*Choice)}, nil
+		default:
+			return nil, p.fail(p.token.position, "expected a literal or a group right behind '^', found %s", p.token)
 		}
 		if blank {
 			return &Blank{Position: position, Canonical: text}, nil
@@ -254,7 +262,15 @@ func (p *parser) primary() (Expression, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Repeat{Position: t.position, Inner: choice}, p.expect("}", "to close the repetition")
+		repeat := &Repeat{Position: t.position, Inner: choice}
+		if err := p.expect("}", "to close the repetition"); err != nil {
+			return nil, err
+		}
+		if p.is("!") && p.token.glued {
+			repeat.Once = true
+			return repeat, p.advance()
+		}
+		return repeat, nil
 	case p.is("["):
 		return p.set()
 	case t.kind == tokenWord && t.text == "json" && strings.HasPrefix(p.source[p.at:], "{"):

@@ -82,6 +82,9 @@ func printItem(e Expression) string {
 		}
 		return "~" + quote(e.Canonical)
 	case *Layout:
+		if e.Inner != nil {
+			return "^" + printItem(e.Inner)
+		}
 		return "^" + quote(e.Text)
 	case *Look:
 		return "&" + printItem(e.Inner)
@@ -112,6 +115,9 @@ func printItem(e Expression) string {
 	case *Optional:
 		return printItem(e.Inner) + "?"
 	case *Repeat:
+		if e.Once {
+			return "{ " + printGroup(e.Inner) + " }!"
+		}
 		return "{ " + printGroup(e.Inner) + " }"
 	case *List:
 		return printItem(e.Inner) + " % " + quote(e.Separator)

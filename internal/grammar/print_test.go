@@ -36,7 +36,7 @@ func TestPrint(t *testing.T) {
 // TestPrintKeepsTheText holds that grammar text written in the printer's own style comes out unchanged, so that nothing
 // that the text says is left out.
 func TestPrintKeepsTheText(t *testing.T) {
-	const text = `output    = ~ thought? { @content | ^"\n" block } .
+	const text = `output    = ~ thought? { @content | ^"\n" block | { call }! | ^( "\n" if content | @name &block | ) call } .
 thought   = "<think>" ^"\n" @reasoning ( "</think>" | &( ~ ( block | end ) ) | &"<call>" ) .
 block     = "[" ~ call % ", " ~"\n" "]" .
 call      = ( | "fence" "json"? ) @id:( "functions."? @name ( ":" @index:/[0-9]+/ )? ) [name=@name string=@type] { parameter ~ }

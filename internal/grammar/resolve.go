@@ -116,6 +116,11 @@ func (s *Source) copy(e Expression) Expression {
 	switch e := e.(type) {
 	case *Literal:
 		return &Literal{e.Position, s.respellText(e.Text)}
+	case *Layout:
+		if e.Inner == nil {
+			return e
+		}
+		return &Layout{Position: e.Position, Inner: s.copy(e.Inner).(*Choice)}
 	case *Look:
 		return &Look{e.Position, s.copy(e.Inner)}
 	case *Capture:
@@ -148,7 +153,7 @@ func (s *Source) copy(e Expression) Expression {
 	case *Optional:
 		return &Optional{e.Position, s.copy(e.Inner)}
 	case *Repeat:
-		return &Repeat{e.Position, s.copy(e.Inner)}
+		return &Repeat{e.Position, s.copy(e.Inner), e.Once}
 	case *List:
 		return &List{e.Position, s.copy(e.Inner), e.Separator}
 	}

@@ -299,7 +299,7 @@ func (v *Value) Append(dst []byte) []byte {
 	case '0':
 		return append(dst, v.Text...)
 	case '"':
-		return appendQuoted(dst, v.Text)
+		return AppendString(dst, v.Text)
 	case '[':
 		dst = append(dst, '[')
 		for i, element := range v.Elements {
@@ -315,14 +315,14 @@ func (v *Value) Append(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = append(appendQuoted(dst, member.Name), ": "...)
+		dst = append(AppendString(dst, member.Name), ": "...)
 		dst = member.Value.Append(dst)
 	}
 	return append(dst, '}')
 }
 
-// appendQuoted appends a JSON string, escaping only what must be.
-func appendQuoted(dst []byte, text string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, text) // valid UTF-8 has no error
+// AppendString appends a JSON string, escaping only what must be. Invalid UTF-8 is written as U+FFFD.
+func AppendString(dst []byte, text string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, text) // the error is that of invalid UTF-8
 	return dst
 }

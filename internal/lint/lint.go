@@ -49,6 +49,8 @@ type Report struct {
 	Format   string    `json:"format"`
 	Findings []Finding `json:"findings"`
 	Waits    []Waits   `json:"waits"`
+	// Results tells what the definition says of tool results; "" where it has no calls.
+	Results string `json:"results,omitzero"`
 }
 
 // Definition looks at a definition. The error is the fault for which it is refused.
@@ -77,7 +79,7 @@ func Definition(d *grammar.Definition) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Format: d.Format, Findings: []Finding{}, Waits: waits(p)}
+	r := &Report{Format: d.Format, Findings: []Finding{}, Waits: waits(p), Results: results(d)}
 	if len(d.Tool)+len(d.Reasoning) == 0 {
 		return r, nil // it is there for others to extend, and need not be whole
 	}
@@ -88,6 +90,7 @@ func Definition(d *grammar.Definition) (*Report, error) {
 	}
 	r.unread(d, p)
 	r.prefixes(d)
+	r.inheritedResults(d)
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ func report(t *testing.T, file string) (*Report, error) {
 
 const head = "format: x\ntool: [x]\nreasoning: [x]\ngrammar: |\n"
 
+// builtinLine is a place in a built-in definition, where lines come and go.
+var builtinLine = regexp.MustCompile(`^formats/(\w+)\.yaml:\d+:\d+:`)
+
 func TestFindings(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
@@ -40,12 +44,16 @@ func TestFindings(t *testing.T) {
 			`x.yaml:6:11: the marker "<f>" is never read: whatever can stand there is read otherwise`,
 		}},
 		{"an inherited rule that is not reached any more", "format: x\nextends: qwen3_coder\ntool: [x]\ngrammar: |\n  output = { @content | call } .\n", []string{
-			"formats/qwen3_coder.yaml:17:3: the rule thought is not reached: nothing that the output may hold refers to it",
-			"formats/qwen3_coder.yaml:18:3: the rule block is not reached: nothing that the output may hold refers to it",
+			"formats/qwen3_coder.yaml: the rule thought is not reached: nothing that the output may hold refers to it",
+			"formats/qwen3_coder.yaml: the rule block is not reached: nothing that the output may hold refers to it",
 		}},
 		{"a marker that begins another", head + "  output = { @content | call | frame } .\n  frame = \"<call\" @content \"</f>\" .\n  call = \"<call>\" @name ~ @arguments:json \"</c>\" .\n", []string{
 			`x.yaml:6:11: the marker "<call" is the beginning of "<call>": where both may stand it waits for up to 1 bytes more`,
 		}},
+		{"results of other turns", "format: x\nextends: hermes\ntool: [x]\nturn: {begin: \"<bot>\", end: \"<end>\"}\n", []string{
+			`formats/hermes.yaml: the rule results is inherited, and nothing in it ends the turn as that of x ends, with "<end>"`,
+		}},
+		{"results of the same turns", "format: x\nextends: hermes\ntool: [x]\nturn: {begin: \"<|im_start|>bot\\n\", end: \"<|im_end|>\"}\n", nil},
 		{"a marker of a shape is looked for in what was captured", head + "  output = { @content | call } .\n  call = \"<c>\" @tool:( \"fn.\"? @name ) ~ @arguments:json \"</c>\" .\n", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,7 +63,7 @@ func TestFindings(t *testing.T) {
 			}
 			var got []string
 			for _, f := range r.Findings {
-				got = append(got, f.String())
+				got = append(got, builtinLine.ReplaceAllString(f.String(), "formats/$1.yaml:"))
 			}
 			got = slices.DeleteFunc(got, func(text string) bool { // what follows from an unreached rule of another file
 				return strings.HasPrefix(text, "formats/") && strings.Contains(text, "is never read")
@@ -125,5 +133,26 @@ func TestBuiltins(t *testing.T) {
 		if len(r.Waits) == 0 && len(d.Tool)+len(d.Reasoning) > 0 {
 			t.Errorf("%s: text waits for nothing", format)
 		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	const call = "  call = \"<c>\" ~ json{ \"name\": @name, \"arguments\": @arguments } ~ \"</c>\" .\n"
+	for name, c := range map[string]struct{ file, want string }{
+		"not told":  {head + "  thought = \"<t>\" @reasoning \"</t>\" .\n" + call, "tool results: not told, so that the renderer refuses them"},
+		"not known": {head + "  thought = \"<t>\" @reasoning \"</t>\" .\n" + call + "results: {unknown: no template}\n", "tool results: not known: no template"},
+		"told":      {"format: x\nextends: internlm\ntool: [x]\n", "tool results: told"},
+		"variants":  {"format: x\nextends: mistral_v7\ntool: [x]\n", "tool results: told, with the variants v7"},
+		"no calls":  {"format: x\nextends: deepseek_r1\nreasoning: [x]\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := report(t, c.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Results != c.want {
+				t.Errorf("expected %q, found %q", c.want, r.Results)
+			}
+		})
 	}
 }

@@ -34,6 +34,8 @@ const (
 	Forbidden
 	// NotFound: a model, or a stored thing, that is not there.
 	NotFound
+	// MethodNotAllowed: the route is there for other methods.
+	MethodNotAllowed
 	// RequestTimeout: the client did not send its request to the end in time.
 	RequestTimeout
 	// TooLarge: the body is larger than the server takes.
@@ -50,26 +52,30 @@ const (
 	BadGateway
 	// GatewayTimeout: the engine did not answer in time.
 	GatewayTimeout
+	// Gone: the client has left, and nobody reads the answer. Its status is for logs and counters (nginx has it too).
+	Gone
 )
 
 var kinds = map[Kind]struct {
 	status int
 	name   string
 }{
-	Internal:       {http.StatusInternalServerError, "InternalServerError"},
-	Invalid:        {http.StatusBadRequest, "BadRequestError"},
-	Schema:         {http.StatusBadRequest, "Bad Request"},
-	Unauthorized:   {http.StatusUnauthorized, "AuthenticationError"},
-	Forbidden:      {http.StatusForbidden, "PermissionDeniedError"},
-	NotFound:       {http.StatusNotFound, "NotFoundError"},
-	RequestTimeout: {http.StatusRequestTimeout, "RequestTimeoutError"},
-	TooLarge:       {http.StatusRequestEntityTooLarge, "RequestEntityTooLargeError"},
-	Unprocessable:  {http.StatusUnprocessableEntity, "UnprocessableEntityError"},
-	RateLimited:    {http.StatusTooManyRequests, "RateLimitError"},
-	Overloaded:     {http.StatusServiceUnavailable, "ServiceUnavailableError"},
-	NotImplemented: {http.StatusNotImplemented, "NotImplementedError"},
-	BadGateway:     {http.StatusBadGateway, "BadGatewayError"},
-	GatewayTimeout: {http.StatusGatewayTimeout, "GatewayTimeoutError"},
+	Internal:         {http.StatusInternalServerError, "InternalServerError"},
+	Invalid:          {http.StatusBadRequest, "BadRequestError"},
+	Schema:           {http.StatusBadRequest, "Bad Request"},
+	Unauthorized:     {http.StatusUnauthorized, "AuthenticationError"},
+	Forbidden:        {http.StatusForbidden, "PermissionDeniedError"},
+	NotFound:         {http.StatusNotFound, "NotFoundError"},
+	MethodNotAllowed: {http.StatusMethodNotAllowed, "MethodNotAllowedError"},
+	RequestTimeout:   {http.StatusRequestTimeout, "RequestTimeoutError"},
+	TooLarge:         {http.StatusRequestEntityTooLarge, "RequestEntityTooLargeError"},
+	Unprocessable:    {http.StatusUnprocessableEntity, "UnprocessableEntityError"},
+	RateLimited:      {http.StatusTooManyRequests, "RateLimitError"},
+	Overloaded:       {http.StatusServiceUnavailable, "ServiceUnavailableError"},
+	NotImplemented:   {http.StatusNotImplemented, "NotImplementedError"},
+	BadGateway:       {http.StatusBadGateway, "BadGatewayError"},
+	GatewayTimeout:   {http.StatusGatewayTimeout, "GatewayTimeoutError"},
+	Gone:             {499, "ClientClosedRequestError"},
 }
 
 // Error is what went wrong with a request.
@@ -120,22 +126,18 @@ func From(err error) *Error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Error{Kind: GatewayTimeout, Message: "The engine did not answer in time", Cause: err}
 	}
+	if errors.Is(err, context.Canceled) {
+		return &Error{Kind: Gone, Message: "The client has left", Cause: err}
+	}
 	return &Error{Kind: Internal, Message: "Internal server error", Cause: err}
 }
 
-// OfStatus gives the kind that belongs to a status of an engine, as a client of ours should see it.
-func OfStatus(status int) Kind {
-	switch {
-	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
-		return Overloaded
-	case status == http.StatusNotImplemented:
-		return NotImplemented
-	case status == http.StatusUnprocessableEntity, status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge:
-		return Invalid
-	case status == http.StatusNotFound, status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return BadGateway // our own set-up, not the client's doing
+// Log is what the log is told of the error: its cause, where it has one. Messages to clients may hold what they sent.
+func (e *Error) Log() string {
+	if e.Cause != nil {
+		return e.Cause.Error()
 	}
-	return Internal
+	return e.Type()
 }
 
 // Join makes one Schema error of several complaints, each with its place, as a schema check finds them: at most ten are

@@ -40,7 +40,7 @@ func (e *Error) Anthropic() []byte {
 
 func (e *Error) anthropicType() string {
 	switch e.Status() {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotImplemented:
+	case http.StatusNotImplemented:
 		return "invalid_request_error"
 	case http.StatusUnauthorized:
 		return "authentication_error"
@@ -54,6 +54,11 @@ func (e *Error) anthropicType() string {
 		return "rate_limit_error"
 	case http.StatusServiceUnavailable:
 		return "overloaded_error"
+	case http.StatusGatewayTimeout:
+		return "timeout_error"
+	}
+	if e.Status() < http.StatusInternalServerError {
+		return "invalid_request_error"
 	}
 	return "api_error"
 }
@@ -75,9 +80,15 @@ var (
 	ShapeAnthropic Shape = (*Error).Anthropic
 )
 
-// Write answers a request with an error.
+// Noter is a response that hears of the error that is written to it.
+type Noter interface{ Note(*Error) }
+
+// Write answers a request with an error. If w is a Noter, it is told.
 func (shape Shape) Write(w http.ResponseWriter, err error) {
 	e := From(err)
+	if noter, ok := w.(Noter); ok {
+		noter.Note(e)
+	}
 	e = &Error{Kind: e.Kind, Param: e.Param, Message: valid(e.Message), Cause: e.Cause}
 	w.Header().Set("Content-Type", "application/json")
 	if wait := From(err).RetryAfter; wait > 0 {

@@ -393,3 +393,11 @@ func Summary(value jsontext.Value) string {
 	}
 	return string(value)
 }
+
+// Found is Summary for a value that may be absent.
+func Found(value jsontext.Value) string {
+	if value == nil {
+		return "nothing"
+	}
+	return Summary(value)
+}

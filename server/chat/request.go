@@ -61,6 +61,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 	if h.Settings.ForceUsage && r.Stream {
 		r.includeUsage, r.continuousUsage = true, true
 	}
+	r.CountSteps = r.continuousUsage
 	r.tokensAsIDs = r.sampling.TokensAsIDs || h.Settings.TokensAsIDs
 	r.promptText = r.sampling.PromptText
 	if h.Settings.ExcludeTools && r.ToolChoice.Mode == generate.ToolChoiceNone {

@@ -116,16 +116,11 @@ func (h *Handler) model(ctx context.Context, o *body.Object) (generate.Model, er
 
 // maxLength is the length of a model's context; nil where it is not known.
 func (h *Handler) maxLength(ctx context.Context, model generate.Model) *int {
-	entries, err := h.Models.List(ctx)
-	if err != nil {
+	length := h.Models.ContextLength(ctx, model.Name)
+	if length == 0 {
 		return nil
 	}
-	for _, entry := range entries {
-		if entry.Name == model.Name && entry.MaxTokens > 0 {
-			return &entry.MaxTokens
-		}
-	}
-	return nil
+	return &length
 }
 
 func noTokenizer(e engine.Engine) error {

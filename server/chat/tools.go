@@ -63,20 +63,13 @@ func (r *Request) readNamed(function jsontext.Value, tools []jsontext.Value) err
 	}
 	name := body.Lookup(members, "name")
 	if name.Kind() != '"' || body.Text(name) == "" {
-		return apierror.Invalidf("tool_choice.function.name", "Expected field `name` in `function` in `tool_choice`, found %s. %s", something(name), choiceUsage)
+		return apierror.Invalidf("tool_choice.function.name", "Expected field `name` in `function` in `tool_choice`, found %s. %s", body.Found(name), choiceUsage)
 	}
 	r.ToolChoice = generate.ToolChoice{Mode: generate.ToolChoiceFunction, Name: body.Text(name)}
 	if !slices.Contains(names(tools), r.ToolChoice.Name) {
 		return apierror.Invalidf("tool_choice", "The tool specified in `tool_choice` does not match any of the specified `tools`: %q", r.ToolChoice.Name)
 	}
 	return nil
-}
-
-func something(value jsontext.Value) string {
-	if value == nil {
-		return "nothing"
-	}
-	return body.Summary(value)
 }
 
 // readAllowedTools narrows the tools to those that are allowed, and takes the mode.
@@ -87,11 +80,11 @@ func (r *Request) readAllowedTools(allowed jsontext.Value, tools []jsontext.Valu
 	}
 	mode := body.Lookup(members, "mode")
 	if r.ToolChoice.Mode = body.Text(mode); mode.Kind() != '"' || r.ToolChoice.Mode != generate.ToolChoiceAuto && r.ToolChoice.Mode != generate.ToolChoiceRequired {
-		return apierror.Invalidf("tool_choice.allowed_tools.mode", "Expected \"auto\" or \"required\", found %s.", something(mode))
+		return apierror.Invalidf("tool_choice.allowed_tools.mode", "Expected \"auto\" or \"required\", found %s.", body.Found(mode))
 	}
 	list, ok := body.Elements(body.Lookup(members, "tools"))
 	if !ok || len(list) == 0 {
-		return apierror.Invalidf("tool_choice.allowed_tools.tools", "Expected a list of at least one tool, found %s.", something(body.Lookup(members, "tools")))
+		return apierror.Invalidf("tool_choice.allowed_tools.tools", "Expected a list of at least one tool, found %s.", body.Found(body.Lookup(members, "tools")))
 	}
 	declared := names(tools)
 	for i, name := range names(list) {

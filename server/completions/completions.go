@@ -117,6 +117,7 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*request, error) {
 	if h.Settings.ForceUsage && q.Stream {
 		q.includeUsage, q.continuousUsage = true, true
 	}
+	q.CountSteps = q.continuousUsage
 	model, err := h.Models.Resolve(ctx, q.Model.Name)
 	if err != nil {
 		return nil, err

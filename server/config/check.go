@@ -76,7 +76,7 @@ func (c *Config) fill() {
 // fillParsers chooses the parsers of a model whose format stands alone, such as Harmony's: with any other, or with none,
 // such a model's answers cannot be read. vLLM does so for one half only, and loses the calls (W2).
 func (c *Config) fillParsers() {
-	for _, format := range parlance.Formats() {
+	for _, format := range c.Registry().Formats() {
 		if !format.Alone || !c.isOneOf(format.Models) {
 			continue
 		}
@@ -246,7 +246,7 @@ func (c *Config) tokenizerFolder() string {
 // responseTemplate reads the response template of the tokenizer, if a parser may need it and there is one.
 func (c *Config) responseTemplate() (*parlance.ResponseTemplate, error) {
 	folder := c.tokenizerFolder()
-	needed := slices.ContainsFunc(parlance.Formats(), func(f parlance.FormatInfo) bool {
+	needed := slices.ContainsFunc(c.Registry().Formats(), func(f parlance.FormatInfo) bool {
 		return f.ResponseTemplate && (slices.Contains(f.ToolNames, c.ToolParser) || slices.Contains(f.ReasoningNames, c.ReasoningParser))
 	})
 	if folder == "" || !needed {

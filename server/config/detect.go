@@ -19,20 +19,21 @@ func (c *Config) Detects() bool { return c.ToolParser == Auto || c.ReasoningPars
 // nothing is sure; a half of which nothing at all is found stays without a parser.
 func (c *Config) Detect(template string) (evidence []string, err error) {
 	var results []detect.Result
+	detector := detect.For(c.Registry())
 	if folder := c.Folder(); folder != "" {
-		r, err := detect.Folder(folder)
+		r, err := detector.Folder(folder)
 		if err != nil {
 			return nil, errorf(valueError, "the parsers cannot be found out: %v", err)
 		}
 		results = append(results, r)
 	} else if c.Model != "" {
-		results = append(results, detect.Name(c.Model))
+		results = append(results, detector.Name(c.Model))
 	}
 	if data, err := os.ReadFile(c.ChatTemplate); c.ChatTemplate != "" && err == nil {
 		template = string(data)
 	}
 	if template != "" {
-		results = append(results, detect.Template(template))
+		results = append(results, detector.Template(template))
 	}
 	if len(results) == 0 {
 		return nil, errorf(valueError, "the parsers cannot be found out: expected a model (its name, or the folder of its files), a --chat-template, or an engine that tells its chat template")

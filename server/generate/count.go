@@ -9,10 +9,25 @@ import (
 // counter counts the tokens of one choice.
 type counter struct {
 	told   *engine.Usage
+	prompt int // guessed from its length
 	tokens int // ids, or log probabilities, that have come
 	// before is how many tokens of the answer an earlier request has made, and the later one has as part of its prompt.
 	before int
 }
+
+func newCounter(r *engine.Request) counter {
+	if len(r.Prompt.Tokens) > 0 {
+		return counter{prompt: len(r.Prompt.Tokens)}
+	}
+	length := len(r.Prompt.Text)
+	if c := r.Conversation; c != nil {
+		length = len(c.Messages) + len(c.Tools)
+	}
+	return counter{prompt: guess(length)}
+}
+
+// guess is how many tokens a text of so many bytes may be.
+func guess(length int) int { return (length + bytesPerToken - 1) / bytesPerToken }
 
 // thought ends a request that has made a thought, and gives the number of its tokens: those that came, else a guess.
 func (c *counter) thought(text string) int {
@@ -20,7 +35,7 @@ func (c *counter) thought(text string) int {
 		c.before = c.told.CompletionTokens
 	}
 	if c.before = max(c.before, c.tokens); c.before == 0 {
-		c.before = (len(text) + bytesPerToken - 1) / bytesPerToken
+		c.before = guess(len(text))
 	}
 	c.told, c.tokens = nil, 0
 	return c.before
@@ -43,13 +58,16 @@ func (c *counter) usage(s *sorter) (u Usage) {
 	case c.told != nil:
 		u = Usage{Prompt: c.told.PromptTokens, Completion: max(c.told.CompletionTokens, c.tokens), Cached: c.told.CachedTokens, Estimated: c.told.Estimated}
 	case c.tokens > 0:
-		u.Completion = c.tokens
+		u = Usage{Prompt: c.prompt, Completion: c.tokens, Estimated: true}
 	default:
-		u.Completion, u.Estimated = (s.bytes+bytesPerToken-1)/bytesPerToken, true
+		u = Usage{Prompt: c.prompt, Completion: guess(s.bytes), Estimated: true}
 	}
 	if c.before > 0 {
-		u.Completion, u.Prompt, u.Estimated = u.Completion+c.before, max(0, u.Prompt-c.before), true
-		if c.told == nil && c.tokens == 0 {
+		u.Completion, u.Estimated = u.Completion+c.before, true
+		switch {
+		case c.told != nil:
+			u.Prompt = max(0, u.Prompt-c.before)
+		case c.tokens == 0:
 			u.Completion -= c.before // the guess is of all the text
 		}
 	}

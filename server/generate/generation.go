@@ -3,7 +3,9 @@ package generate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -60,6 +62,11 @@ func newGeneration(ctx context.Context, g *Generator, r *Request, reading parlan
 func (g *Generation) run() {
 	for i := range g.request.N {
 		g.done.Go(func() {
+			defer func() {
+				if p := recover(); p != nil { // what breaks over one answer must not take the others with it
+					g.send(result{err: &apierror.Error{Kind: apierror.Internal, Message: "Internal server error", Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}})
+				}
+			}()
 			if err := g.choice(i); err != nil {
 				g.send(result{err: err})
 			}
@@ -95,9 +102,7 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 	select {
 	case r := <-g.steps:
 		if r.err != nil {
-			g.failed = FromEngine(r.err)
-			g.cancel()
-			return Step{}, g.failed
+			return Step{}, g.fail(r.err)
 		}
 		if !g.began {
 			g.began, g.first = true, time.Now()
@@ -112,9 +117,18 @@ func (g *Generation) Next(wait time.Duration) (Step, error) {
 	case <-late:
 		return Step{}, ErrWaiting
 	case <-g.ctx.Done():
-		g.failed = context.Cause(g.ctx)
-		return Step{}, g.failed
+		return Step{}, g.fail(g.ctx.Err())
 	}
+}
+
+// fail ends the answer with an error. When the context has ended, it says why; the engine may have noticed first.
+func (g *Generation) fail(err error) error {
+	if g.ctx.Err() != nil {
+		err = context.Cause(g.ctx)
+	}
+	g.failed = FromEngine(err)
+	g.cancel()
+	return g.failed
 }
 
 // Times are when the answer was asked for, and when its first piece came; the latter is zero before that.
@@ -132,10 +146,18 @@ func (g *Generation) Usage() (sum Usage) {
 func (g *Generation) Close() {
 	g.cancel()
 	g.done.Wait()
-	if g.end != nil {
-		g.end(g.ended, g.Usage(), g.failed)
-		g.end = nil
+	if g.end == nil {
+		return
 	}
+	if g.left > 0 {
+		why := g.failed
+		if why == nil {
+			why = context.Canceled // nobody wants the rest
+		}
+		g.observe(func(o Observer) { o.Failed(g.request, g.left, apierror.From(why)) })
+	}
+	g.end(g.ended, g.Usage(), g.failed)
+	g.end = nil
 }
 
 // Answers reads the whole answer: one a choice, in their order.
@@ -174,8 +196,8 @@ func (g *Generation) observe(tell func(Observer)) {
 
 // choice makes one choice.
 func (g *Generation) choice(number int) error {
-	c := &choice{generation: g, number: number, sorter: g.newSorter()}
 	request := g.engine.Choice(number)
+	c := &choice{generation: g, number: number, sorter: g.newSorter(), counter: newCounter(request)}
 	if len(request.Stop) < len(g.request.Stop) {
 		set, err := stops.Compile(g.request.Stop)
 		if err != nil {
@@ -205,10 +227,7 @@ func (c *choice) generate(request *engine.Request) error {
 	}
 	defer stream.Close()
 	for {
-		piece, err := stream.Next()
-		if errors.Is(err, io.EOF) {
-			return errBroken()
-		}
+		piece, err := next(stream)
 		if err != nil {
 			return err
 		}
@@ -217,6 +236,22 @@ func (c *choice) generate(request *engine.Request) error {
 			return nil
 		}
 	}
+}
+
+// next reads the next piece of a stream that is not over. Most engines count the tokens in an event of its own, behind the
+// one that says why the answer ended; the last piece has both.
+func next(stream engine.Stream) (engine.Piece, error) {
+	piece, err := stream.Next()
+	if errors.Is(err, io.EOF) {
+		return piece, errBroken()
+	}
+	if err != nil || piece.Finish == "" || piece.Usage != nil {
+		return piece, err
+	}
+	if behind, err := stream.Next(); err == nil { // else the answer has ended all the same
+		piece.Usage = behind.Usage
+	}
+	return piece, nil
 }
 
 func (g *Generation) newSorter() *sorter {
@@ -229,7 +264,7 @@ func (g *Generation) newSorter() *sorter {
 	if parser := g.request.Model.Parser; parser != nil {
 		start = parser.PromptState(g.reading)
 	}
-	s.watch, s.alarmed = detect.NewWatch(g.request.Model.Parser, start), g.alarm
+	s.watch, s.alarmed = g.generator.detector().NewWatch(g.request.Model.Parser, start), g.alarm
 	return s
 }
 

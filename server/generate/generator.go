@@ -5,7 +5,6 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"log/slog"
-	"net/http"
 	"strings"
 	"time"
 
@@ -22,6 +21,8 @@ type Generator struct {
 	Renderer Renderer
 	// Constrainer holds the model to forced calls, strict tools and response formats.
 	Constrainer Constrainer
+	// Detector raises the alarms; nil is that of the built-in formats.
+	Detector *detect.Detector
 	// Options are the parser's: what the library leaves to its user.
 	Exact, Validated, KnownToolsOnly bool
 	// Observer hears what happens; nil is nobody.
@@ -86,6 +87,15 @@ type Observer interface {
 	Alarmed(r *Request, a detect.Alarm)
 	// Finished: a choice is over.
 	Finished(r *Request, f Finish, u Usage)
+	// Failed: so many choices did not come to their end: something went wrong, or the client left (apierror.Gone).
+	Failed(r *Request, choices int, why *apierror.Error)
+}
+
+func (g *Generator) detector() *detect.Detector {
+	if g.Detector == nil {
+		return detect.For(parlance.Default())
+	}
+	return g.Detector
 }
 
 // check tells what is wrong with a request that the interfaces share: whether the server was started with what its tool
@@ -117,6 +127,9 @@ func (g *Generator) Start(ctx context.Context, r *Request) (generation *Generati
 		ctx, end = g.Tracer.Generation(ctx, r)
 	}
 	if generation, err = g.start(ctx, r); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		end(nil, Usage{}, err)
 		return nil, err
 	}
@@ -214,7 +227,7 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 		ID: r.ID, Model: r.Model.Upstream, Prompt: prompt, Conversation: conversation, Sampling: r.Sampling, MaxTokens: r.MaxTokens,
 		StopTokens: r.StopTokens, IncludeStop: r.IncludeStop, Logprobs: r.Logprobs, TopLogprobs: r.TopLogprobs,
 		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget, Extra: r.EngineParameter,
-		SpacesBetweenSpecialTokens: r.SpacesBetween,
+		SpacesBetweenSpecialTokens: r.SpacesBetween, ContinuousUsage: r.CountSteps,
 	}
 	if e.TopLogprobs < 0 { // all there are
 		e.TopLogprobs = can.MaxTopLogprobs
@@ -222,7 +235,7 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 	if (can.StopStrings == 0 || len(r.Stop) <= can.StopStrings) && (can.IncludeStop || !r.IncludeStop) {
 		e.Stop = r.Stop
 	} else { // they are looked for here
-		e.IncludeStop = false
+		e.IncludeStop, e.ContinuousUsage = false, true // the engine's last count may not come
 	}
 	if r.Model.Parser == nil {
 		e.SkipSpecialTokens = r.SkipSpecial == nil || *r.SkipSpecial
@@ -255,37 +268,4 @@ func (r *Request) Conversation() (*engine.Conversation, error) {
 		}
 	}
 	return c, nil
-}
-
-// FromEngine gives an engine's error as the server answers it.
-func FromEngine(err error) error {
-	var e *engine.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	out := &apierror.Error{Message: e.Message, Param: e.Param, Cause: err, RetryAfter: e.RetryAfter}
-	switch status := e.HTTPStatus(); status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		out.Kind = apierror.Invalid
-	case http.StatusRequestEntityTooLarge:
-		out.Kind = apierror.TooLarge
-	case http.StatusNotFound:
-		out.Kind = apierror.NotFound
-	case http.StatusTooManyRequests:
-		out.Kind = apierror.RateLimited
-	case http.StatusNotImplemented:
-		out.Kind = apierror.NotImplemented
-	case http.StatusServiceUnavailable:
-		out.Kind, out.Message = apierror.Overloaded, "The engine takes no more requests now"
-	case http.StatusGatewayTimeout:
-		out.Kind, out.Message = apierror.GatewayTimeout, "The engine did not answer in time"
-	case http.StatusBadGateway:
-		out.Kind, out.Message = apierror.BadGateway, "The engine cannot be reached, or its answer cannot be read"
-	default:
-		out.Kind, out.Message = apierror.Internal, "Internal server error"
-	}
-	if out.Message == "" {
-		out.Message = "The engine refused the request"
-	}
-	return out
 }

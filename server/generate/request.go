@@ -39,15 +39,17 @@ type Request struct {
 	// Stream: the answer is streamed.
 	Stream bool
 	// Sampling, MaxTokens (0: to the end of the context), Stop and the rest are the engine's.
-	Sampling        engine.Sampling
-	MaxTokens       int
-	Stop            []string
-	StopTokens      []int
-	IncludeStop     bool
-	ThinkingBudget  *int
-	Logprobs        bool
-	TopLogprobs     int
-	TokenIDs        bool
+	Sampling       engine.Sampling
+	MaxTokens      int
+	Stop           []string
+	StopTokens     []int
+	IncludeStop    bool
+	ThinkingBudget *int
+	Logprobs       bool
+	TopLogprobs    int
+	TokenIDs       bool
+	// CountSteps: the usage is shown while the answer goes on, so the engine is asked to count as it goes.
+	CountSteps      bool
 	SkipSpecial     *bool
 	SpacesBetween   *bool
 	ResponseFormat  *ResponseFormat

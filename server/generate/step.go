@@ -53,7 +53,10 @@ func (f *Finish) Incomplete() bool { return f.Reason != engine.FinishStop }
 // OpenAI is the reason in the words of OpenAI's interfaces, tool calls aside. What an engine gave up, or ended because it
 // went round in circles, was cut off; other words are none of the interfaces' (W37).
 func (f *Finish) OpenAI() string {
-	if f.Incomplete() {
+	switch {
+	case f.Reason == engine.FinishFilter:
+		return string(engine.FinishFilter)
+	case f.Incomplete():
 		return string(engine.FinishLength)
 	}
 	return string(engine.FinishStop)

@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -33,10 +32,7 @@ func (c *choice) think(request *engine.Request) (*engine.Request, error) {
 	matcher := set.Matcher()
 	var thought strings.Builder
 	for {
-		piece, err := stream.Next()
-		if errors.Is(err, io.EOF) {
-			return nil, errBroken()
-		}
+		piece, err := next(stream)
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,9 @@ func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Req
 	r.readSampling(o, counting)
 	effort := r.readThinking(o)
 	r.readFormat(o)
+	if servers := o.Array("mcp_servers"); len(servers) > 0 {
+		o.Complain("mcp_servers", "MCP servers are connected to by Anthropic's own service; declare their tools with an input_schema")
+	}
 	kwargs := map[string]any{}
 	if o.Object("chat_template_kwargs") != nil {
 		var err error

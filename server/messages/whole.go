@@ -5,6 +5,7 @@ import (
 	"encoding/json/v2"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/generate"
 )
 
@@ -129,6 +130,8 @@ func complete(text string) jsontext.Value {
 func stopReason(f *generate.Finish) (reason, sequence *string) {
 	word := "end_turn"
 	switch {
+	case f.Reason == engine.FinishFilter:
+		word = "refusal"
 	case f.Incomplete():
 		word = "max_tokens"
 	case f.Calls > 0 && !f.Cut:

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/parlance-llm/parlance/detect"
+	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/generate"
 )
 
@@ -105,6 +106,18 @@ func (r *Recorder) Widened(q *generate.Request, notes []string) {
 func (r *Recorder) Finished(q *generate.Request, f generate.Finish, u generate.Usage) {
 	r.success.WithLabelValues(q.Model.Name, string(f.Reason)).Inc()
 	r.tokens.WithLabelValues(q.Model.Name).Add(float64(u.Completion))
+}
+
+// Failed implements generate.Observer.
+func (r *Recorder) Failed(q *generate.Request, choices int, why *apierror.Error) {
+	reason := "error"
+	switch {
+	case why.Kind == apierror.Gone:
+		reason = "abort"
+	case why.Status() < http.StatusInternalServerError:
+		return // it was refused
+	}
+	r.success.WithLabelValues(q.Model.Name, reason).Add(float64(choices))
 }
 
 // Running counts requests that are being answered; the caller calls the function that it answers when one is over.

@@ -17,6 +17,9 @@ import (
 
 // Registry resolves the model of a request. Any number of goroutines may use it.
 type Registry struct {
+	// Formats are those that the engine may name for its models; nil is the built-in ones.
+	Formats *parlance.Registry
+
 	engine engine.Engine
 	// served are the names given on the command line; the first stands in answers. upstream is the engine's name for the
 	// model behind them.
@@ -104,13 +107,35 @@ func (r *Registry) model(ctx context.Context, name, upstream string) (generate.M
 	}
 	for i, known := range listed {
 		if (known.ID == upstream || upstream == "" && i == 0) && known.ToolCallParser+known.ReasoningParser != "" {
-			if m.Parser, err = parlance.Lookup(known.ToolCallParser, known.ReasoningParser); err != nil {
+			if m.Parser, err = r.formats().Lookup(known.ToolCallParser, known.ReasoningParser); err != nil {
 				return m, apierror.New(apierror.Internal, "", "the engine names a parser that is not known: %v", err)
 			}
 			m.AutoToolChoice = m.ReadsCalls()
 		}
 	}
 	return m, nil
+}
+
+func (r *Registry) formats() *parlance.Registry {
+	if r.Formats == nil {
+		return parlance.Default()
+	}
+	return r.Formats
+}
+
+// ContextLength is the length of a model's context in tokens, by the name under which it is served; 0 where the engine
+// does not tell.
+func (r *Registry) ContextLength(ctx context.Context, name string) int {
+	entries, err := r.List(ctx)
+	if err != nil {
+		return 0
+	}
+	for _, entry := range entries {
+		if entry.Name == name {
+			return entry.MaxTokens
+		}
+	}
+	return 0
 }
 
 // Entry is a model as it is listed.

@@ -20,7 +20,9 @@ import (
 
 // Handler serves both routes.
 type Handler struct {
-	Models    *models.Registry
+	Models *models.Registry
+	// Formats are those that a request may name.
+	Formats   *parlance.Registry
 	BodyLimit int64
 }
 
@@ -52,7 +54,7 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*question, error) {
 	q.request.Exact = value(o.Choice("white_space", "trim", "exact")) == "exact"
 	q.request.Validated = value(o.Choice("calls", "eager", "validated")) == "validated"
 	q.request.KnownToolsOnly = value(o.Choice("unknown_tools", "pass", "fail")) == "fail"
-	if value(o.Choice("finish_reason", "stop", "length", "tool_calls", "abort", "repetition")) != "" {
+	if value(o.Choice("finish_reason", "stop", "length", "tool_calls", "abort", "repetition", "content_filter")) != "" {
 		q.finish = finishOf(value(o.String("finish_reason")))
 	}
 	kwargs, err := generate.Kwargs(o.Raw("chat_template_kwargs"))
@@ -90,7 +92,7 @@ func finishOf(reason string) parlance.FinishReason {
 // parser is the one that is named, else the model's.
 func (h *Handler) parser(ctx context.Context, tool, reasoning, model string) (*parlance.Parser, error) {
 	if tool != "" || reasoning != "" {
-		parser, err := parlance.Lookup(tool, reasoning)
+		parser, err := h.Formats.Lookup(tool, reasoning)
 		if err != nil {
 			return nil, apierror.Invalidf("", "%v", err)
 		}

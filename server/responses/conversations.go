@@ -3,6 +3,7 @@ package responses
 import (
 	"encoding/json/jsontext"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -113,6 +114,46 @@ func (h *Handler) DeleteConversation() http.Handler {
 			Object  string `json:"object"`
 			Deleted bool   `json:"deleted"`
 		}{id, "conversation.deleted", true})
+	})
+}
+
+// ConversationItem answers GET /v1/conversations/{id}/items/{item}.
+func (h *Handler) ConversationItem() http.Handler {
+	return handle(func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.noStore(); err != nil {
+			return err
+		}
+		id, wanted := r.PathValue("id"), r.PathValue("item")
+		if _, err := h.Store.Conversation(r.Context(), id); err != nil {
+			return stored(err, "conversation", id)
+		}
+		items, err := h.Store.Items(r.Context(), id)
+		if err != nil {
+			return stored(err, "conversation", id)
+		}
+		i := slices.IndexFunc(items, func(item store.Item) bool { return item.ID == wanted })
+		if i < 0 {
+			return stored(store.ErrNotFound, "item", wanted)
+		}
+		return answer(w, jsontext.Value(items[i].JSON))
+	})
+}
+
+// DeleteConversationItem answers DELETE /v1/conversations/{id}/items/{item} with the conversation.
+func (h *Handler) DeleteConversationItem() http.Handler {
+	return handle(func(w http.ResponseWriter, r *http.Request) error {
+		if err := h.noStore(); err != nil {
+			return err
+		}
+		id, item := r.PathValue("id"), r.PathValue("item")
+		c, err := h.Store.Conversation(r.Context(), id)
+		if err != nil {
+			return stored(err, "conversation", id)
+		}
+		if err := h.Store.DeleteItem(r.Context(), id, item); err != nil {
+			return stored(err, "item", item)
+		}
+		return answer(w, shownConversation(c))
 	})
 }
 

@@ -26,6 +26,8 @@ type Settings struct {
 	Defaults generate.TemplateDefaults
 	// Limits are what a request may ask for.
 	Limits generate.Limits
+	// ContextLength is the length of a model's context in tokens where the engine does not tell; 0 if nobody knows.
+	ContextLength int
 	// BodyLimit is the largest body in bytes.
 	BodyLimit int64
 	// KeepAlive is how long a stream may be idle before a comment is sent; 0 sends none. WriteTimeout is how long one write

@@ -121,8 +121,8 @@ func (o *object) finish(f *generate.Finish, u generate.Usage) {
 	o.Status, o.Usage = completed, usageOf(u)
 	if f != nil && f.Incomplete() {
 		o.Status, o.IncompleteDetails = incomplete, &details{"max_output_tokens"}
-		if f.Reason != engine.FinishLength {
-			o.IncompleteDetails.Reason = "content_filter" // the nearest word for what an engine gave up
+		if f.Reason == engine.FinishFilter {
+			o.IncompleteDetails.Reason = "content_filter"
 		}
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json/jsontext"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -20,17 +21,20 @@ type Request struct {
 	// given are the members of the request as they were written: the response object repeats some.
 	given *body.Object
 	// input are the request's own items, history those of the responses before it, or of its conversation.
-	input, history         []store.Item
+	input, history []store.Item
+	// references are the places in input of items that stand for stored ones.
+	references             map[int]bool
 	instructions           string
 	previous, conversation string
 	store, background      bool
 	encrypted              bool // reasoning is wanted in a form to send back
+	truncates              bool // what is oldest may be left out of a conversation that is too long
 	notes                  []string
 }
 
 // Read reads a request, finds its model and the items that it goes on from.
 func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
-	r := &Request{given: o}
+	r := &Request{given: o, references: map[int]bool{}}
 	r.Interface, r.N = "responses", 1
 	name := ""
 	if model := o.String("model"); model != nil {
@@ -42,7 +46,6 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	r.readTools(o, "tools")
 	r.readInput(o)
 	r.readFields(o)
-	r.readText(o)
 	r.readSampling(o)
 	effort := r.readReasoning(o)
 	kwargs := map[string]any{}
@@ -64,6 +67,12 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	if err := r.readToolChoice(o); err != nil {
 		return nil, err
 	}
+	if err := r.readFormat(o); err != nil {
+		return nil, err
+	}
+	if len(r.history)+len(r.input) == 0 {
+		return nil, apierror.Invalidf("input", "expected at least one item")
+	}
 	if err := r.translate(); err != nil {
 		return nil, err
 	}
@@ -74,7 +83,16 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	if err := h.Settings.Defaults.Apply(&r.Template, kwargs, effort); err != nil {
 		return nil, err
 	}
-	return r, h.Settings.Limits.Check(&r.Request)
+	if err := h.Settings.Limits.Check(&r.Request); err != nil {
+		return nil, err
+	}
+	return r, h.truncate(ctx, r)
+}
+
+// includable are what include may name. What the tools of OpenAI's own service would add is never there to be included.
+var includable = []string{
+	"message.output_text.logprobs", "reasoning.encrypted_content", "message.input_image.image_url", "file_search_call.results", "web_search_call.results",
+	"web_search_call.action.sources", "computer_call_output.output.image_url", "code_interpreter_call.outputs",
 }
 
 // readFields reads what is neither input nor sampling.
@@ -102,14 +120,18 @@ func (r *Request) readFields(o *body.Object) {
 		o.Complain("conversation", "Input should be the id of a conversation, or an object with one")
 	}
 	for _, name := range o.Strings("include", false) {
-		switch name {
-		case "message.output_text.logprobs":
+		switch {
+		case name == "message.output_text.logprobs":
 			r.Logprobs = true
-		case "reasoning.encrypted_content":
+		case name == "reasoning.encrypted_content":
 			r.encrypted = true
+		case !slices.Contains(includable, name):
+			o.Complain("include", fmt.Sprintf("%q cannot be included; expected some of %s", name, strings.Join(includable, ", ")))
 		}
 	}
-	o.Choice("truncation", "auto", "disabled")
+	if given := o.Choice("truncation", "auto", "disabled"); given != nil {
+		r.truncates = *given == "auto"
+	}
 	if o.Object("metadata") != nil {
 		for _, key := range o.Object("metadata").Names() {
 			o.Object("metadata").String(key)
@@ -182,6 +204,23 @@ func (r *Request) readReasoning(o *body.Object) (effort string) {
 	return ""
 }
 
+// readFormat reads text.format, and vLLM's structured_outputs, which says the same in another way.
+func (r *Request) readFormat(o *body.Object) error {
+	r.readText(o)
+	if err := o.Err(); err != nil {
+		return err
+	}
+	structured, err := generate.StructuredOutputs(o.Raw("structured_outputs"), r.ToolChoice)
+	if err != nil || structured == nil {
+		return err
+	}
+	if r.ResponseFormat != nil {
+		return apierror.Invalidf("structured_outputs", "text.format and structured_outputs cannot be given together")
+	}
+	r.ResponseFormat = structured
+	return nil
+}
+
 // readText reads text.format.
 func (r *Request) readText(o *body.Object) {
 	t := o.Object("text")
@@ -207,14 +246,12 @@ func (r *Request) readText(o *body.Object) {
 			r.ResponseFormat = &generate.ResponseFormat{Dialect: engine.JSONSchema, Text: string(format.Raw("schema")), Param: "text.format"}
 		}
 	}
-	if o.Raw("structured_outputs") != nil && r.ResponseFormat != nil {
-		o.Complain("structured_outputs", "text.format and structured_outputs cannot be given together")
-	}
 }
 
-// readInput reads the request's own items. Each has an id; one without gets one.
+// readInput reads the request's own items. Each has an id; one without gets one. What goes on from somewhere needs none.
 func (r *Request) readInput(o *body.Object) {
-	if !o.Require("input") {
+	goesOn := o.Raw("previous_response_id") != nil || o.Raw("conversation") != nil
+	if o.Raw("input") == nil && goesOn || !o.Require("input") {
 		return
 	}
 	switch value := o.Raw("input"); value.Kind() {
@@ -226,15 +263,28 @@ func (r *Request) readInput(o *body.Object) {
 				continue
 			}
 			value := slices.Clone(o.Array("input")[i])
-			if kind := item.String("type"); kind != nil && *kind == "additional_tools" {
+			kind := item.String("type")
+			switch {
+			case kind != nil && *kind == "additional_tools":
 				r.readTools(item, "tools")
-				continue
+			case isReference(item):
+				r.references[len(r.input)] = true
+				r.input = append(r.input, store.Item{ID: text(item, "id"), JSON: value})
+			default:
+				r.input = append(r.input, withID(value))
 			}
-			r.input = append(r.input, withID(value))
 		}
 	default:
 		o.Complain("input", "Input should be a text, or a list of items")
 	}
+}
+
+// isReference tells whether an item only refers to one that is stored: it says so, or it has nothing but an id.
+func isReference(item *body.Object) bool {
+	if kind := item.String("type"); kind != nil {
+		return *kind == "item_reference"
+	}
+	return item.Raw("id") != nil && !item.Has("role") && !item.Has("content")
 }
 
 // newItem makes an item of the user's text.
@@ -287,8 +337,7 @@ func (h *Handler) load(ctx context.Context, r *Request) error {
 		}
 	}
 	for i, item := range r.input {
-		members, _ := body.Members(item.JSON)
-		if kind := body.Lookup(members, "type"); kind.Kind() != '"' || body.Text(kind) != "item_reference" {
+		if !r.references[i] {
 			continue
 		}
 		if h.Store == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,8 +61,11 @@ var (
 
 // end stores a response that is over and tells its end.
 func (h *Handler) end(ctx context.Context, a *assembler) error {
+	if a.journal != nil && h.cancelledElsewhere(ctx, a.object.ID) {
+		a.object.Status, a.object.CompletedAt, a.object.IncompleteDetails = cancelled, nil, nil // as its client has been told
+	}
 	last := a.last()
-	if err := h.finish(ctx, a, last.data); err != nil {
+	if err := h.finish(ctx, a, last); err != nil {
 		h.Logger.Error("a response could not be stored", "response", a.object.ID, "error", err)
 		a.object.fail(&apierror.Error{Kind: apierror.Internal, Message: "The response could not be stored", Cause: err})
 		last = a.last()
@@ -69,30 +73,67 @@ func (h *Handler) end(ctx context.Context, a *assembler) error {
 	if a.send == nil {
 		return nil
 	}
-	return a.send(last.name, last.data)
+	for _, e := range last {
+		if err := a.send(e.name, e.data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// last is the event that tells of the end.
-func (a *assembler) last() named {
+// cancelledElsewhere says that a response is being worked on, and tells whether another server has cancelled it.
+func (h *Handler) cancelledElsewhere(ctx context.Context, id string) bool {
+	status, err := h.Store.Touch(context.WithoutCancel(ctx), id)
+	return err == nil && status == cancelled
+}
+
+// last are the events that tell of the end: one, and before that of a failure what went wrong.
+func (a *assembler) last() (events []named) {
+	number := a.sequence
+	if a.object.Status == failed {
+		events = append(events, failureEvent(number, a.object.Error))
+		number++
+	}
 	name := "response." + a.object.Status
 	if a.object.Status == cancelled {
 		name = "response." + incomplete // there is no event of its own
 	}
-	return named{name, encode(event{Type: name, Sequence: a.sequence, Response: a.object})}
+	return append(events, named{name, encode(event{Type: name, Sequence: number, Response: a.object})})
+}
+
+// failureEvent is the event error.
+func failureEvent(number int, why *failure) named {
+	return named{"error", encode(struct {
+		Type     string  `json:"type"`
+		Sequence int     `json:"sequence_number"`
+		Code     string  `json:"code"`
+		Message  string  `json:"message"`
+		Param    *string `json:"param"`
+	}{"error", number, why.Code, why.Message, nil})}
 }
 
 // finish stores a response that is over, if the request wants it: with its last events if it was made in the background,
 // and in its conversation.
-func (h *Handler) finish(ctx context.Context, a *assembler, last []byte) error {
-	if !a.request.store {
+func (h *Handler) finish(ctx context.Context, a *assembler, last []named) error {
+	ending := store.Ending{Extend: a.request.conversation != "" && (a.object.Status == completed || a.object.Status == incomplete)}
+	if !a.request.store && !ending.Extend {
 		return nil
 	}
-	ending := store.Ending{Extend: a.request.conversation != "" && (a.object.Status == completed || a.object.Status == incomplete)}
 	if a.journal != nil {
 		ending.From, ending.Events = a.journal.unstored()
-		ending.Events = append(ending.Events, last)
+		for _, e := range last {
+			ending.Events = append(ending.Events, e.data)
+		}
 	}
 	ctx = context.WithoutCancel(ctx) // a client that leaves now has been, or will be, told
+	if !a.request.store {            // its items belong to the conversation all the same
+		r := a.request.stored(a.object)
+		err := h.Store.AddItems(ctx, r.Conversation, slices.Concat(r.Input, r.Output))
+		if errors.Is(err, store.ErrNotFound) { // it has been deleted meanwhile
+			return nil
+		}
+		return err
+	}
 	err := h.Store.Finish(ctx, a.request.stored(a.object), ending)
 	if ending.Extend && errors.Is(err, store.ErrNotFound) { // the conversation has been deleted meanwhile
 		ending.Extend = false
@@ -290,7 +331,7 @@ func (h *Handler) work(ctx context.Context, one *run, a *assembler) {
 		for {
 			if time.Since(touched) > touchEvery {
 				touched = time.Now()
-				if status, err := h.Store.Touch(ctx, one.id); err == nil && status == cancelled {
+				if h.cancelledElsewhere(ctx, one.id) {
 					one.cancel(errCancelled)
 				}
 			}

@@ -211,7 +211,11 @@ func (h *Handler) remove(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	if one := h.runs.get(id); one != nil {
+	response, err := h.Store.Get(r.Context(), id)
+	if err != nil {
+		return stored(err, "response", id)
+	}
+	if h.runs.get(id) != nil || !store.Over(response.Status) { // by this server, or by another
 		return apierror.Invalidf("response_id", "the response %s is still being made; cancel it first", id)
 	}
 	if err := h.Store.Delete(r.Context(), id); err != nil {
@@ -323,12 +327,13 @@ func (h *Handler) failAbandoned(ctx context.Context) error {
 		why := &failure{"server_error", "The server that made this response has stopped"}
 		response.Status, response.Body = failed, changeStatus(response.Body, failed, why)
 		events, eventErr := h.Store.Events(ctx, id, -1)
+		number := len(events)
 		last := encode(struct {
 			Type     string         `json:"type"`
 			Sequence int            `json:"sequence_number"`
 			Response jsontext.Value `json:"response"`
-		}{"response.failed", len(events), response.Body})
-		err = errors.Join(err, eventErr, h.Store.Finish(ctx, response, store.Ending{From: len(events), Events: [][]byte{last}}))
+		}{"response.failed", number + 1, response.Body})
+		err = errors.Join(err, eventErr, h.Store.Finish(ctx, response, store.Ending{From: number, Events: [][]byte{failureEvent(number, why).data, last}}))
 	}
 	return err
 }

@@ -88,6 +88,8 @@ type Store interface {
 	// AddItems adds items at the end of a conversation, Items reads them all in their order.
 	AddItems(ctx context.Context, conversation string, items []Item) error
 	Items(ctx context.Context, conversation string) ([]Item, error)
+	// DeleteItem removes an item from a conversation. The error is ErrNotFound if it has none of that id.
+	DeleteItem(ctx context.Context, conversation, id string) error
 
 	// Purge removes responses and conversations that were made before a time, and gives how many.
 	Purge(ctx context.Context, before time.Time) (int, error)

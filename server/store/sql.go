@@ -299,6 +299,17 @@ func (d *database) Items(ctx context.Context, conversation string) (out []Item, 
 	return out, err
 }
 
+func (d *database) DeleteItem(ctx context.Context, conversation, id string) error {
+	done, err := d.db.ExecContext(ctx, `DELETE FROM items WHERE owner = $1 AND part = $2 AND id = $3`, conversation, partConversation, id)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, ErrNotFound)
+	}
+	return nil
+}
+
 func (d *database) Purge(ctx context.Context, before time.Time) (removed int, err error) {
 	err = d.within(ctx, func(tx *sql.Tx) error {
 		for _, statement := range []string{

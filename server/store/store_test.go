@@ -122,6 +122,20 @@ func TestConversations(t *testing.T) {
 				t.Errorf("%s: item %d is %s: two additions were mixed", name, i, item.JSON)
 			}
 		}
+		if err := s.DeleteItem(ctx, c.ID, items[3].ID); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, owner := range []string{c.ID, id("none")} {
+			if err := s.DeleteItem(ctx, owner, items[3].ID); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%s: an item was removed twice: %v", name, err)
+			}
+		}
+		if err := s.AddItems(ctx, c.ID, []Item{{id("last"), []byte("3")}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, err := s.Items(ctx, c.ID); err != nil || len(left) != 20 || left[3].ID != items[4].ID || string(left[19].JSON) != "3" {
+			t.Errorf("%s: %d items are left, %v", name, len(left), err)
+		}
 		if got, err := s.Conversation(ctx, c.ID); err != nil || string(got.Metadata) != `{"k":"v"}` {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
