@@ -29,6 +29,8 @@ type figures struct {
 	// second are the valid calls that cannot be written as parameters, because a value holds a marker or would be read as
 	// one of another type, and are rendered as JSON, the second way of the format, which is not held.
 	second int
+	// spelled are the valid calls of formats that spell some values in a way of their own, which is not held.
+	spelled int
 }
 
 func (f *figures) add(other *figures) {
@@ -38,6 +40,7 @@ func (f *figures) add(other *figures) {
 	f.unwritable += other.unwritable
 	f.otherwise += other.otherwise
 	f.second += other.second
+	f.spelled += other.spelled
 	for reason, n := range other.uncarried {
 		f.uncarried[reason] += n
 	}
@@ -75,6 +78,7 @@ func TestRenderedCalls(t *testing.T) {
 	}
 	t.Logf("with undeclared members that no grammar holds as rendered, and that have to be written as JSON: %d", all.otherwise)
 	t.Logf("rendered as JSON where the format writes parameters, which is not held: %d", all.second)
+	t.Logf("spelled in a way of the format's own that is not held: %d", all.spelled)
 	t.Logf("constraints that the format cannot write: %d", all.unwritable)
 	if all.accepted < 1000 || all.refused < 1000 {
 		t.Error("expected at least a thousand of each")
@@ -109,6 +113,7 @@ func renderedCalls(t *testing.T, i int, format string, f *figures) {
 	root := readJSON(t, string(tool.Parameters))
 	v := &values{root: root, random: rand.New(rand.NewPCG(uint64(i), 11))}
 	renderer := render.New(p)
+	d, _, _ := p.Definitions()
 	// try renders a call and holds it against the constraints.
 	try := func(arguments object, valid bool) {
 		call := parlance.Call{Name: tool.Name, Arguments: writeJSON(arguments)}
@@ -132,6 +137,8 @@ func renderedCalls(t *testing.T, i int, format string, f *figures) {
 				f.refused++
 			case accepts && len(c.Notes()) > 0:
 				f.widened++
+			case valid && d.Written.Strings+d.Written.Words+d.Written.Containers+d.Written.Items != "":
+				f.spelled++
 			case valid && tagged(p) && strings.Contains(text, call.Arguments):
 				f.second++
 			case valid && slices.ContainsFunc(c.Notes(), func(note string) bool { return strings.Contains(note, "as JSON text only") }):

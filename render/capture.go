@@ -328,9 +328,6 @@ var textEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;")
 
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// Outside of quotation marks those in a text are left alone.
-var textEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-
 func escapeEntities(text string) string { return entities.Replace(text) }
 
 // arguments writes all arguments of the open call.

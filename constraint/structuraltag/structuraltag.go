@@ -8,6 +8,8 @@
 package structuraltag
 
 import (
+	"bytes"
+	"encoding/json/jsontext"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +31,7 @@ type Tag struct {
 
 // Write writes a language: {"type": "structural_tag", "format": …}.
 func Write(n language.Node) Tag {
-	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}}
+	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, ebnf: dialect.NewWriter()}
 	w.count(n)
 	text := `{"type": "structural_tag", "format": ` + w.node(n) + "}"
 	slices.Sort(w.widened)
@@ -46,6 +48,9 @@ type writer struct {
 	loops int
 	// names are those of the marks around what is being written.
 	names []string
+	// ebnf writes grammars, into room.
+	ebnf *dialect.Writer
+	room []byte
 }
 
 // count counts how often rules are referred to.
@@ -67,22 +72,21 @@ func (w *writer) holdsName(n language.Node) bool {
 	if len(w.names) == 0 {
 		return false
 	}
-	if literal, ok := n.(*language.Literal); ok {
-		_, _, found := w.cut(literal.Text)
+	switch n := n.(type) {
+	case *language.Literal:
+		_, _, found := w.cut(n.Text)
 		return found
+	case *language.Schema, *language.Class, *language.Regular:
+		return false
+	case *language.Mark:
+		return n.Name != "" || w.holdsName(n.Inner)
 	}
 	if known, ok := w.named[n]; ok {
 		return known
 	}
 	w.named[n] = false
 	found := false
-	switch n := n.(type) {
-	case *language.Mark:
-		found = n.Name != "" || w.holdsName(n.Inner)
-	case *language.Schema, *language.Class, *language.Regular:
-	default:
-		language.Children(n, func(inner language.Node) { found = found || w.holdsName(inner) })
-	}
+	language.Children(n, func(inner language.Node) { found = found || w.holdsName(inner) })
 	w.named[n] = found
 	return found
 }
@@ -107,19 +111,22 @@ func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsD
 
 // holdsForm tells whether a node holds something that has a form of its own: a schema, or free text.
 func (w *writer) holdsForm(n language.Node) bool {
+	switch n := n.(type) {
+	case *language.Schema, *language.Free:
+		return true
+	case *language.Regular:
+		return n.Without != nil
+	case *language.Literal, *language.Class:
+		return false
+	case *language.Mark:
+		return w.holdsForm(n.Inner)
+	}
 	if known, ok := w.structured[n]; ok {
 		return known
 	}
 	w.structured[n] = false // until it is known: rules may refer to themselves
 	found := false
-	switch n := n.(type) {
-	case *language.Schema, *language.Free:
-		found = true
-	case *language.Regular:
-		found = n.Without != nil
-	default:
-		language.Children(n, func(inner language.Node) { found = found || w.holdsForm(inner) })
-	}
+	language.Children(n, func(inner language.Node) { found = found || w.holdsForm(inner) })
 	w.structured[n] = found
 	return found
 }
@@ -131,7 +138,7 @@ func (w *writer) elements(n language.Node) (out []string) {
 	var run []language.Node
 	flush := func() {
 		if len(run) > 0 {
-			if text := plain(language.Join(run...)); text != "" {
+			if text := w.plain(language.Join(run...)); text != "" {
 				out = append(out, text)
 			}
 			run = nil
@@ -182,14 +189,14 @@ func (w *writer) elements(n language.Node) (out []string) {
 }
 
 // plain writes a node that has no form of its own, as "" if it is the empty text.
-func plain(n language.Node) string {
+func (w *writer) plain(n language.Node) string {
 	if literal, ok := n.(*language.Literal); ok {
 		if literal.Text == "" {
 			return ""
 		}
 		return constant(literal.Text)
 	}
-	return grammar(n)
+	return w.grammar(n)
 }
 
 // formed writes a node that has a form of its own, or holds what has.
@@ -291,11 +298,17 @@ func either(options []string) string {
 func (w *writer) form(n language.Node) string {
 	switch n := n.(type) {
 	case *language.Schema:
-		schema := jsonschema.Write(n.Schema)
-		if n.Spelled || !w.understood(n.Schema) || slices.ContainsFunc(n.Excludes, func(text string) bool {
-			return strings.Contains(schema, toolschema.Quote(text)[1:len(toolschema.Quote(text))-1])
+		if n.Spelled || !w.understood(n.Schema) {
+			return w.grammar(n)
+		}
+		const begin = `{"type": "json_schema", "json_schema": `
+		w.room = jsonschema.Append(append(w.room[:0], begin...), n.Schema)
+		if slices.ContainsFunc(n.Excludes, func(text string) bool {
+			var space [64]byte
+			quoted := toolschema.AppendQuote(space[:0], text)
+			return bytes.Contains(w.room[len(begin):], quoted[1:len(quoted)-1])
 		}) {
-			return grammar(n)
+			return w.grammar(n)
 		}
 		// Every character of what a string may not hold is a state of its own in the engine, tried against its whole
 		// vocabulary: a closing tag makes a schema take fifty times as long.
@@ -303,14 +316,14 @@ func (w *writer) form(n language.Node) string {
 		if len(excludes) < len(n.Excludes) {
 			w.widened = append(w.widened, "a string in a JSON value that holds what ends the value is let through")
 		}
-		return `{"type": "json_schema", "json_schema": ` + schema + texts("excludes", excludes) + "}"
+		return string(w.room) + texts("excludes", excludes) + "}"
 	case *language.Regular:
 		if n.Looser {
 			w.widened = append(w.widened, "text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
 		}
 		return `{"type": "any_text"` + texts("excludes", n.Without) + "}"
 	}
-	return grammar(n)
+	return w.grammar(n)
 }
 
 // understood tells whether xgrammar reads a schema as it is meant. With lengths, patterns and formats it lets no escapes into
@@ -399,9 +412,16 @@ func texts(name string, list []string) string {
 }
 
 func constant(text string) string {
-	return `{"type": "const_string", "value": ` + toolschema.Quote(text) + "}"
+	var space [256]byte
+	out := append(space[:0], `{"type": "const_string", "value": `...)
+	return string(append(toolschema.AppendQuote(out, text), '}'))
 }
 
-func grammar(n language.Node) string {
-	return `{"type": "grammar", "grammar": ` + toolschema.Quote(dialect.EBNF(n).Text) + "}"
+func (w *writer) grammar(n language.Node) string {
+	w.room = w.ebnf.Append(w.room[:0], n)
+	from := len(w.room)
+	w.room = append(w.room, `{"type": "grammar", "grammar": `...)
+	w.room, _ = jsontext.AppendQuote(w.room, w.room[:from]) // the grammar is valid UTF-8
+	w.room = append(w.room, '}')
+	return string(w.room[from:])
 }

@@ -22,7 +22,7 @@ func (b *Builder) integer(a *toolschema.Alternative) language.Node {
 		if low != nil {
 			from = max(*low, 0)
 		}
-		above = between(uint64(from), high)
+		above = numbers(uint64(from), high)
 	}
 	if low == nil || *low < 0 {
 		from := uint64(1)
@@ -34,7 +34,7 @@ func (b *Builder) integer(a *toolschema.Alternative) language.Node {
 			most := -*low
 			to = &most
 		}
-		below = "-(?:" + between(from, to) + ")"
+		below = "-(?:" + numbers(from, to) + ")"
 	}
 	expression := strings.Trim(below+"|"+above, "|")
 	key := "integer " + expression
@@ -50,8 +50,8 @@ func (b *Builder) integer(a *toolschema.Alternative) language.Node {
 	return b.text[key]
 }
 
-// between is the expression of the numbers from one to another, which may be missing. Leading zeros are not written.
-func between(from uint64, to *int64) string {
+// numbers is the expression of the numbers from one to another, which may be missing. Leading zeros are not written.
+func numbers(from uint64, to *int64) string {
 	low := strconv.FormatUint(from, 10)
 	if to == nil {
 		return atLeast(low) + fmt.Sprintf("|[1-9][0-9]{%d,%d}", len(low), mostDigits)

@@ -32,12 +32,12 @@ type Value struct {
 }
 
 // AnyKind is the kind of a value that is any JSON but a string.
-const AnyKind = "any"
+const AnyKind = "any JSON"
 
 // Tagged are the ways to write a value of a schema between tags. read is the schema as the reader of values has it.
-func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out []Value) {
-	free := b.freeText(t)
-	json := b.jsonIn(t)
+func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) (out []Value) {
+	known := b.between(t)
+	free, json := known.free, known.json
 	raw := func(a *regular.Automaton) Value {
 		plain := a == nil
 		if plain {
@@ -141,11 +141,11 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t Tagged) (out
 }
 
 // jsonMark is JSON text of a schema between tags.
-func (b *Builder) jsonMark(n *toolschema.Node, body *language.Rule, t Tagged) language.Node {
+func (b *Builder) jsonMark(n *toolschema.Node, body *language.Rule, t *Tagged) language.Node {
 	return &language.Mark{Role: jsonRole(t), Inner: &language.Schema{Schema: n, Body: body, Excludes: t.Literal, Spelled: t.Entities}}
 }
 
-func jsonRole(t Tagged) language.Role {
+func jsonRole(t *Tagged) language.Role {
 	if t.Entities {
 		return language.XMLJSON
 	}
@@ -176,7 +176,7 @@ func kindOfText(value string) string {
 }
 
 // readsAs tells whether a text between tags is read as the value that is meant.
-func (b *Builder) readsAs(text, value string, read *schema.Schema, t Tagged) bool {
+func (b *Builder) readsAs(text, value string, read *schema.Schema, t *Tagged) bool {
 	silent := schema.SilentString
 	if t.JSON {
 		silent = schema.SilentJSON
@@ -190,16 +190,35 @@ func (b *Builder) readsAs(text, value string, read *schema.Schema, t Tagged) boo
 	return err == nil && wrong == nil && one == two
 }
 
+// between is what is known of the text between two tags.
+type between struct {
+	free *regular.Automaton
+	json *style
+}
+
+// between is found by what ends the text. A Tagged is mostly met again as it is.
+func (b *Builder) between(t *Tagged) *between {
+	if known, ok := b.tagged[t]; ok {
+		return known
+	}
+	key := strings.Join(t.Ends, "\x00")
+	known, ok := b.byEnds[key]
+	if !ok {
+		known = &between{free: freeText(t)}
+		known.json = b.jsonIn(t, known.free)
+		b.byEnds[key] = known
+	}
+	b.tagged[t] = known
+	return known
+}
+
 // freeText is the automaton of text that does not end before its end.
-func (b *Builder) freeText(t Tagged) *regular.Automaton {
+func freeText(t *Tagged) *regular.Automaton {
+	ends := slices.Clone(t.Ends)
 	if t.Entities { // what would end it is written as an entity
-		t.Ends, t.Literal = nil, nil
+		ends = nil
 	}
-	key := "free " + strings.Join(t.Ends, "\x00")
-	if node, ok := b.text[key]; ok {
-		return node.(*language.Regular).Automaton
-	}
-	out, err := regular.Without(append([]string{}, t.Ends...)...)
+	out, err := regular.Without(ends...)
 	if err != nil { // the plain texts alone always can be held
 		var quoted []string
 		for _, text := range t.Literal {
@@ -209,12 +228,11 @@ func (b *Builder) freeText(t Tagged) *regular.Automaton {
 			panic("syntax: " + err.Error())
 		}
 	}
-	b.text[key] = &language.Regular{Automaton: out}
 	return out
 }
 
 // readAsString takes out the strings that would be read as something else, where the schema allows other kinds too.
-func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t Tagged) *regular.Automaton {
+func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t *Tagged) *regular.Automaton {
 	kinds := read.Kinds()
 	if t.JSON && kinds == 0 {
 		return a
@@ -251,7 +269,7 @@ func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t Tagg
 
 // layout puts the optional line breaks around a string. What begins or ends with one itself needs one more, or it would
 // be taken for layout.
-func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.Node {
+func (b *Builder) layout(a *regular.Automaton, t *Tagged, plain bool) language.Node {
 	if !t.Layout {
 		return &language.Mark{Role: b.rawRole(t), Inner: b.regular(a, t, plain)}
 	}
@@ -279,8 +297,11 @@ func (b *Builder) layout(a *regular.Automaton, t Tagged, plain bool) language.No
 		language.Join(raw(part(`[^\n].*`)), line))
 }
 
-func (b *Builder) layoutText(text string, t Tagged) language.Node {
-	written := &language.Mark{Role: b.rawRole(t), Inner: language.Text(escape(text, t))}
+func (b *Builder) layoutText(text string, t *Tagged) language.Node {
+	written := &language.Mark{Role: b.rawRole(t), Inner: language.Text(text)}
+	if t.Entities {
+		written.Inner = withEntities(text, entityForms)
+	}
 	if !t.Layout {
 		return written
 	}
@@ -297,28 +318,20 @@ func (b *Builder) layoutText(text string, t Tagged) language.Node {
 	return language.Join(before, written, after)
 }
 
-func (b *Builder) rawRole(t Tagged) language.Role {
+func (b *Builder) rawRole(t *Tagged) language.Role {
 	if t.Entities {
 		return language.XML
 	}
 	return language.Raw
 }
 
-func (b *Builder) regular(a *regular.Automaton, t Tagged, plain bool) language.Node {
+func (b *Builder) regular(a *regular.Automaton, t *Tagged, plain bool) language.Node {
 	out := &language.Regular{Automaton: a}
-	if plain && !t.Entities && a == b.freeText(t) {
+	if plain && !t.Entities && a == b.between(t).free {
 		out.Without = t.Literal
 		out.Looser = len(t.Literal) < len(t.Ends) || slices.ContainsFunc(t.Ends, func(e string) bool { return strings.Contains(e, `\s*`) })
 	}
 	return out
-}
-
-// escape writes a string as it stands between tags.
-func escape(text string, t Tagged) string {
-	if !t.Entities {
-		return text
-	}
-	return entities.Replace(text)
 }
 
 // entityForms are the ways to write the characters that have entities.
@@ -329,4 +342,11 @@ var entityForms = map[rune][]string{
 // markupForms are the same without those of quotation marks, which bound the strings of JSON.
 var markupForms = map[rune][]string{'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&gt;"}}
 
-var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// withEntities is one text with its entities.
+func withEntities(text string, forms map[rune][]string) language.Node {
+	only, err := regular.Texts(text)
+	if err != nil {
+		return language.Never()
+	}
+	return &language.Regular{Automaton: only.Spelled(forms)}
+}

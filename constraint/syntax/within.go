@@ -2,7 +2,6 @@ package syntax
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/parlance-llm/parlance/constraint/language"
 	"github.com/parlance-llm/parlance/constraint/regular"
@@ -14,15 +13,9 @@ const content = `(?:[ !#-\[\]-\x{10ffff}]|\\(?:["\\/bfnrt]|u(?:[0-9A-CEFa-cef][0
 
 // jsonIn is JSON between tags. What would end the value ends it even inside of a JSON string, so no string may hold it;
 // where one has to, a character of it is written as an escape.
-func (b *Builder) jsonIn(t Tagged) *style {
-	key := strings.Join(t.Ends, "\x00")
-	if s, ok := b.tagged[key]; ok {
-		return s
-	}
+func (b *Builder) jsonIn(t *Tagged, freeText *regular.Automaton) *style {
 	if t.Entities {
-		s := b.jsonWithEntities()
-		b.tagged[key] = s
-		return s
+		return b.jsonWithEntities()
 	}
 	var ends []string
 	for _, text := range t.Literal {
@@ -31,7 +24,7 @@ func (b *Builder) jsonIn(t Tagged) *style {
 	// Closers end a value only with a call behind them.
 	free, err := regular.Without(append(ends, t.Openers...)...)
 	if err != nil {
-		free = b.freeText(t)
+		free = freeText
 	}
 	inside, err := regular.Match(content)
 	if err == nil {
@@ -41,17 +34,16 @@ func (b *Builder) jsonIn(t Tagged) *style {
 		inside = free
 	}
 	s := *json
-	b.tagged[key] = &s
 	s.name = "tagged-json"
-	between := func(n language.Node) language.Node { return language.Join(doubleQuote, n, doubleQuote) }
-	any := &language.Rule{Name: "tagged-string", Body: between(&language.Regular{Automaton: inside})}
+	quoted := func(n language.Node) language.Node { return language.Join(doubleQuote, n, doubleQuote) }
+	any := &language.Rule{Name: "tagged-string", Body: quoted(&language.Regular{Automaton: inside})}
 	s.anyString = func(*Builder) language.Node { return any }
 	restricted := func(a *regular.Automaton) language.Node {
 		a = escapedJSON(a)
 		if both, err := a.And(free); err == nil {
 			a = both
 		}
-		return between(&language.Regular{Automaton: a})
+		return quoted(&language.Regular{Automaton: a})
 	}
 	s.keys = func(b *Builder, a *regular.Automaton) language.Node {
 		if a == nil {
@@ -74,7 +66,7 @@ func (b *Builder) jsonIn(t Tagged) *style {
 		only, err := regular.Texts(text)
 		if err == nil {
 			if only, err = escapedJSON(only).Spelled(escapes).And(free); err == nil {
-				return quote(&language.Regular{Automaton: only})
+				return quoted(&language.Regular{Automaton: only})
 			}
 		}
 		return language.Never()
@@ -121,7 +113,7 @@ func (b *Builder) jsonWithEntities() *style {
 		}
 		return any
 	}
-	written := func(text string) language.Node { return language.Text(entities.Replace(toolschema.Quote(text))) }
+	written := func(text string) language.Node { return withEntities(toolschema.Quote(text), markupForms) }
 	s.fixed = func(_ *Builder, text string) language.Node { return written(text) }
 	s.key = func(_ *Builder, name string) (language.Node, bool) { return written(name), true }
 	s.constant = func(b *Builder, value string, n *toolschema.Node) (language.Node, bool) {

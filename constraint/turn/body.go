@@ -408,7 +408,7 @@ func plain(text string) bool {
 func (w *walker) messageOpeners(a *grammar.Sequence) (out []string) {
 	header, body := w.parts(a, toCall)
 	grammar.Walk(&grammar.Sequence{Items: header}, func(e grammar.Expression) bool {
-		if attribute, ok := e.(*grammar.Attribute); ok && w.holds(attribute, isCapture("name")) {
+		if attribute, ok := e.(*grammar.Attribute); ok && w.captures(attribute, "name") {
 			texts := w.begin(attribute.Capture.Shape)
 			for _, text := range texts {
 				out = append(out, attribute.Name+"="+text)

@@ -24,7 +24,7 @@ func (w *walker) call(rule *grammar.Rule, s scene) language.Node {
 }
 
 func (w *walker) callOf(rule *grammar.Rule, tool *Tool, s scene) language.Node {
-	key := callKey{rule.Name, tool.Name}
+	key := callKey{rule, tool}
 	if made, ok := w.calls[key]; ok {
 		return made
 	}
@@ -81,7 +81,7 @@ func (w *walker) capture(e *grammar.Capture, s scene) language.Node {
 		s.pattern = true
 		return w.choice(shape, s)
 	}
-	if value, ok := s.captures[e.Name]; ok {
+	if value, ok := s.captures.get(e.Name); ok {
 		return anyOf(value)
 	}
 	if e.Name == "id" {
@@ -269,44 +269,38 @@ type element struct {
 
 // element walks a part of a set that is no attribute. It is written only if what it captures is known.
 func (w *walker) element(e grammar.Expression, s scene) (element, bool) {
-	var captured string
-	grammar.Walk(e, func(e grammar.Expression) bool {
-		if c, ok := e.(*grammar.Capture); ok {
-			captured = c.Name
-		}
-		return true
-	})
-	literal := false
-	grammar.Walk(e, func(e grammar.Expression) bool {
-		if _, ok := e.(*grammar.Literal); ok {
-			literal = true
-		}
-		return true
-	})
-	_, known := s.captures[captured]
-	if !known && (captured != "type" || s.tool == nil) {
+	f := w.about(e)
+	_, known := s.captures.get(f.last)
+	if !known && (f.last != "type" || s.tool == nil) {
 		return element{}, false
 	}
-	return element{capture: captured, node: w.item(e, s), blank: !literal, needed: known && s.target == toReasoning}, true
+	return element{capture: f.last, node: w.item(e, s), blank: !f.literal, needed: known && s.target == toReasoning}, true
 }
+
+var (
+	aBlank     = language.Text(" ")
+	maybeBlank = language.Maybe(aBlank)
+)
 
 // orders writes elements in every order that is allowed, those that are not needed or not. No two that capture the same come together.
 func orders(list []element) language.Node {
-	var options []language.Node
+	var space [8]language.Node
+	options := space[:0]
 	done := true
 	for i, one := range list {
 		if one.late && slices.ContainsFunc(list[:i], func(before element) bool { return before.free && before.needed }) {
 			continue // what has to stand before it is still to come
 		}
-		var rest []element
+		var space [8]element
+		rest := space[:0]
 		for k, other := range list {
 			if k != i && other.capture != one.capture && (k > i || other.free || one.free) {
 				rest = append(rest, other)
 			}
 		}
-		blank := language.Maybe(language.Text(" "))
+		blank := maybeBlank
 		if one.blank {
-			blank = language.Text(" ")
+			blank = aBlank
 		}
 		options = append(options, language.Join(blank, one.node, orders(rest)))
 		done = done && !one.needed
@@ -333,14 +327,14 @@ func (w *walker) attribute(a *grammar.Attribute, s scene, bare bool) language.No
 	case "name":
 		return language.Text(quotedText(s.tool.Name))
 	default:
-		if pattern, ok := capture.Shape.(*grammar.Choice); ok && s.tool != nil && w.holds(pattern, isCapture("name")) {
+		if pattern, ok := capture.Shape.(*grammar.Choice); ok && s.tool != nil && w.captures(pattern, "name") {
 			if bare {
 				s.pattern = true
 				return w.choice(pattern, s)
 			}
 			return language.Text(quotedText(s.tool.Name))
 		}
-		if value, ok := s.captures[capture.Name]; ok {
+		if value, ok := s.captures.get(capture.Name); ok {
 			return anyOf(value)
 		}
 	}

@@ -1,8 +1,6 @@
 package turn
 
 import (
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,7 +17,7 @@ func (w *walker) message(rule *grammar.Rule, s scene) language.Node {
 			continue
 		}
 		header, body := w.parts(a, s.target)
-		if s.target == toCall && w.holds(&grammar.Sequence{Items: header}, isCapture("name")) {
+		if s.target == toCall && (w.anyCaptures(header, "name") || writesName(header)) {
 			for i := range w.Tools {
 				inner := s
 				inner.tool = &w.Tools[i]
@@ -30,6 +28,26 @@ func (w *walker) message(rule *grammar.Rule, s scene) language.Node {
 		options = append(options, w.messageOf(a, header, body, s))
 	}
 	return language.Any(options...)
+}
+
+// writesName tells whether a header is written with the name of the tool, though nothing reads it there.
+func writesName(header []grammar.Expression) bool {
+	found := false
+	for _, item := range header {
+		grammar.Walk(item, func(e grammar.Expression) bool {
+			layout, ok := e.(*grammar.Layout)
+			if ok && layout.Inner != nil {
+				for _, a := range layout.Inner.Alternatives {
+					for _, item := range a.Items {
+						c, ok := item.(*grammar.Capture)
+						found = found || ok && c.Name == "name"
+					}
+				}
+			}
+			return true
+		})
+	}
+	return found
 }
 
 // parts cuts a message behind its header.
@@ -51,9 +69,9 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 	for _, group := range w.widest(merged(w.headers(header, body[0], s)), header, s.target) {
 		inner := s
 		head := s
-		for name, values := range group {
-			inner = inner.with(name, values[0])
-			head = head.with(name, strings.Join(values, or))
+		for _, one := range group {
+			inner = inner.with(one.name, one.values[0])
+			head = head.with(one.name, strings.Join(one.values, or))
 		}
 		if s.tool == nil && s.target == toCall {
 			head.target = nothing
@@ -82,68 +100,92 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 // or stands between the values that a capture may have, where it makes no difference which.
 const or = "\x00"
 
-// merged puts headers together that have values for the same captures, if all combinations of the values are there.
-func merged(list []map[string]string) (out []map[string][]string) {
-	groups := map[string][]map[string]string{}
-	var order []string
-	for _, values := range list {
-		key := fmt.Sprint(slices.Sorted(maps.Keys(values)))
-		if groups[key] == nil {
-			order = append(order, key)
+// choices are captures of a header with the values that each may have.
+type choices []testedCapture
+
+func (c choices) of(name string) []string {
+	for _, one := range c {
+		if one.name == name {
+			return one.values
 		}
-		groups[key] = append(groups[key], values)
 	}
-	for _, key := range order {
-		all := map[string][]string{}
-		for _, values := range groups[key] {
-			for name, value := range values {
-				if !slices.Contains(all[name], value) {
-					all[name] = append(all[name], value)
-				}
+	return nil
+}
+
+// add adds values of captures.
+func (c choices) add(values captured) choices {
+	for _, one := range values {
+		i := slices.IndexFunc(c, func(known testedCapture) bool { return known.name == one.name })
+		if i < 0 {
+			i = len(c)
+			c = append(c, testedCapture{name: one.name})
+		}
+		if !slices.Contains(c[i].values, one.value) {
+			c[i].values = append(c[i].values, one.value)
+		}
+	}
+	return c
+}
+
+// merged puts headers together that have values for the same captures, if all combinations of the values are there. What
+// a header captures stands in one order in all of them.
+func merged(list []captured) (out []choices) {
+	alike := func(a, b captured) bool {
+		return slices.EqualFunc(a, b, func(a, b struct{ name, value string }) bool { return a.name == b.name })
+	}
+	for i, values := range list {
+		if slices.ContainsFunc(list[:i], func(before captured) bool { return alike(before, values) }) {
+			continue
+		}
+		var all choices
+		count := 0
+		for _, other := range list[i:] {
+			if alike(values, other) {
+				all = all.add(other)
+				count++
 			}
 		}
 		product := 1
-		for _, values := range all {
-			product *= len(values)
+		for _, one := range all {
+			product *= len(one.values)
 		}
-		if product == len(groups[key]) {
+		if product == count {
 			out = append(out, all)
 			continue
 		}
-		for _, values := range groups[key] {
-			one := map[string][]string{}
-			for name, value := range values {
-				one[name] = []string{value}
+		for _, other := range list[i:] {
+			if alike(values, other) {
+				out = append(out, choices(nil).add(other))
 			}
-			out = append(out, one)
 		}
 	}
 	return out
 }
 
 // widest leaves out the groups whose headers are among those of another: what it captures besides may be left out.
-func (w *walker) widest(groups []map[string][]string, header []grammar.Expression, t target) []map[string][]string {
-	if t == toReasoning { // whatever makes it a thought is written
+func (w *walker) widest(groups []choices, header []grammar.Expression, t target) []choices {
+	if t == toReasoning || len(groups) < 2 { // whatever makes it a thought is written
 		return groups
 	}
-	covers := func(wide, narrow map[string][]string) bool {
+	covers := func(wide, narrow choices) bool {
 		if len(wide) <= len(narrow) {
 			return false
 		}
-		for name, values := range narrow {
-			if slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(wide[name], value) }) {
+		for _, one := range narrow {
+			known := wide.of(one.name)
+			if slices.ContainsFunc(one.values, func(value string) bool { return !slices.Contains(known, value) }) {
 				return false
 			}
 		}
-		for name := range wide {
-			if _, both := narrow[name]; !both && !leftOut(header, name) {
+		for _, one := range wide {
+			if narrow.of(one.name) == nil && !leftOut(header, one.name) {
 				return false
 			}
 		}
 		return true
 	}
-	return slices.DeleteFunc(slices.Clone(groups), func(narrow map[string][]string) bool {
-		return slices.ContainsFunc(groups, func(wide map[string][]string) bool { return covers(wide, narrow) })
+	return slices.DeleteFunc(slices.Clone(groups), func(narrow choices) bool {
+		return slices.ContainsFunc(groups, func(wide choices) bool { return covers(wide, narrow) })
 	})
 }
 
@@ -174,8 +216,8 @@ func (w *walker) header(item grammar.Expression, s scene) language.Node {
 	s.header = true
 	if optional, ok := item.(*grammar.Optional); ok {
 		needed := false
-		for name := range s.captures {
-			needed = needed || w.holds(optional.Inner, isCapture(name))
+		for _, known := range s.captures {
+			needed = needed || w.captures(optional.Inner, known.name)
 		}
 		s.target = nothing
 		inner := w.item(optional.Inner, s)
@@ -187,59 +229,64 @@ func (w *walker) header(item grammar.Expression, s scene) language.Node {
 	return w.item(item, s)
 }
 
-// headers are the values that captures of a header may have, so that the body leads to the target.
-func (w *walker) headers(header []grammar.Expression, body grammar.Expression, s scene) (out []map[string]string) {
-	named := map[string][]string{}
-	var names []string
-	var tests [][]grammar.Test
-	w.holds(body, func(e grammar.Expression) bool {
-		if c, ok := e.(*grammar.Choice); ok {
-			for _, a := range c.Alternatives {
-				tests = append(tests, a.Tests)
+// testedCapture is a capture that the tests in an expression name, with the values that they name.
+type testedCapture struct {
+	name   string
+	values []string
+}
+
+// tested are the captures that tests in an expression name.
+func (w *walker) tested(e grammar.Expression) []testedCapture {
+	key := factsKey{w.d, e}
+	if known, ok := w.tests[key]; ok {
+		return known
+	}
+	var out []testedCapture
+	w.holds(e, func(e grammar.Expression) bool {
+		c, ok := e.(*grammar.Choice)
+		if !ok {
+			return false
+		}
+		for _, a := range c.Alternatives {
+			for _, test := range a.Tests {
+				i := slices.IndexFunc(out, func(t testedCapture) bool { return t.name == test.Capture })
+				if i < 0 {
+					i = len(out)
+					out = append(out, testedCapture{name: test.Capture})
+				}
+				for _, p := range test.Patterns {
+					if !p.None && !p.Prefix && !slices.Contains(out[i].values, p.Text) {
+						out[i].values = append(out[i].values, p.Text)
+					}
+				}
 			}
 		}
 		return false
 	})
-	for _, list := range tests {
-		for _, test := range list {
-			if !slices.Contains(names, test.Capture) {
-				names = append(names, test.Capture)
-			}
-			for _, p := range test.Patterns {
-				if !p.None && !p.Prefix && !slices.Contains(named[test.Capture], p.Text) {
-					named[test.Capture] = append(named[test.Capture], p.Text)
-				}
-			}
-		}
-	}
-	inHeader := func(name string) bool {
-		return w.holds(&grammar.Sequence{Items: header}, isCapture(name))
-	}
-	var try func(i int, values map[string]string)
-	try = func(i int, values map[string]string) {
-		if i < len(names) {
-			name := names[i]
+	w.tests[key] = out
+	return out
+}
+
+// headers are the values that captures of a header may have, so that the body leads to the target.
+func (w *walker) headers(header []grammar.Expression, body grammar.Expression, s scene) (out []captured) {
+	tested := w.tested(body)
+	var try func(i int, values captured)
+	try = func(i int, values captured) {
+		if i < len(tested) {
+			name := tested[i].name
 			try(i+1, values) // not captured
-			if !inHeader(name) {
-				return
-			}
-			choices := named[name]
-			if s.target == toCall && s.tool == nil { // whom a call is for: the tools
-				choices = nil
+			switch {
+			case !w.anyCaptures(header, name):
+			case s.tool != nil && w.patterned(header, name):
+				try(i+1, values.with(name, s.tool.Name))
+			case s.target == toCall && s.tool == nil: // whom a call is for: the tools
 				for _, tool := range w.Tools {
-					choices = append(choices, tool.Name)
+					try(i+1, values.with(name, tool.Name))
 				}
-			}
-			if s.tool != nil && w.patterned(header, name) {
-				choices = []string{s.tool.Name}
-				delete(values, name)
-			}
-			for _, value := range choices {
-				next := map[string]string{name: value}
-				for k, v := range values {
-					next[k] = v
+			default:
+				for _, value := range tested[i].values {
+					try(i+1, values.with(name, value))
 				}
-				try(i+1, next)
 			}
 			return
 		}
@@ -250,20 +297,20 @@ func (w *walker) headers(header []grammar.Expression, body grammar.Expression, s
 		}
 		// With a tool the header must name it.
 		if s.tool != nil {
-			for _, name := range names {
-				if _, ok := values[name]; !ok && w.patterned(header, name) {
+			for _, t := range tested {
+				if _, ok := values.get(t.name); !ok && w.patterned(header, t.name) {
 					return
 				}
 			}
 		}
 		out = append(out, values)
 	}
-	try(0, map[string]string{})
+	try(0, nil)
 	if s.target != toCall {
 		// A text is for nobody, or for whom the tests name; it has no recipient among the tools.
-		plain := slices.DeleteFunc(slices.Clone(out), func(values map[string]string) bool {
-			for name := range values {
-				if w.patterned(header, name) {
+		plain := slices.DeleteFunc(slices.Clone(out), func(values captured) bool {
+			for _, one := range values {
+				if w.patterned(header, one.name) {
 					return true
 				}
 			}
@@ -278,10 +325,7 @@ func (w *walker) headers(header []grammar.Expression, body grammar.Expression, s
 
 // patterned tells whether a capture of the header holds the name of the tool.
 func (w *walker) patterned(header []grammar.Expression, name string) bool {
-	return w.holds(&grammar.Sequence{Items: header}, func(e grammar.Expression) bool {
-		c, ok := e.(*grammar.Capture)
-		return ok && c.Name == name && c.Shape != nil && w.holds(c.Shape, isCapture("name"))
-	})
+	return slices.ContainsFunc(header, func(e grammar.Expression) bool { return slices.Contains(w.about(e).named, name) })
 }
 
 // reaches tells whether the tests let a body lead to the target.

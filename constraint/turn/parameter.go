@@ -75,7 +75,7 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 			}
 			items = append(items, one)
 		}
-		if !some || !w.repeatsKey() {
+		if !some || !w.parameterRule().repeatsKey {
 			items = append(items, w.undeclared(e, a, names, read, s)...)
 		}
 		if some && !slices.ContainsFunc(a.Properties, func(p toolschema.Property) bool { return p.Required }) {
@@ -102,6 +102,9 @@ func atLeastOne(items []language.Node) (options []language.Node) {
 
 // undeclared are the parameters that may come besides the declared ones.
 func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, names []string, read *schema.Schema, s scene) (out []language.Node) {
+	if s.tool.Pinned && len(a.Patterned) == 0 && a.Additional == nil {
+		return nil
+	}
 	all, err := regular.Match("[A-Za-z_][A-Za-z0-9_-]*")
 	if err != nil {
 		panic("turn: " + err.Error())
@@ -124,9 +127,7 @@ func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, nam
 		one := w.parameterOf(e, "", &language.Regular{Automaton: all}, toolschema.Any, nil, s)
 		return []language.Node{language.Many(one)}
 	}
-	if len(a.Patterned) > 0 || a.Additional != nil {
-		w.noteRepeated()
-	}
+	w.noteRepeated()
 	for _, p := range a.Patterned {
 		keys, wrong := regular.Search(p.Pattern)
 		if wrong == nil {
@@ -155,22 +156,13 @@ func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, nam
 // noteRepeated notes that a format writes the name of a parameter twice: for a name that is not declared no grammar holds
 // that both are the same.
 func (w *walker) noteRepeated() {
-	if w.repeatsKey() {
+	if w.parameterRule().repeatsKey {
 		w.Builder.Notes = append(w.Builder.Notes, toolschema.Note{Keyword: "additionalProperties", Reason: "the format writes the name of a parameter twice, and whether they are the same is not held for names that are not declared"})
 	}
 }
 
 // repeatsKey tells whether a parameter is written with its name twice.
-func (w *walker) repeatsKey() bool {
-	count := 0
-	grammar.Walk(w.parameterRule().Body, func(e grammar.Expression) bool {
-		if isCapture("key")(e) {
-			count++
-		}
-		return true
-	})
-	return count > 1
-}
+func (w *walker) repeatsKey() bool { return w.parameterRule().repeatsKey }
 
 // sample is a short text that an automaton accepts.
 func sample(a *regular.Automaton) string {
@@ -182,22 +174,17 @@ func sample(a *regular.Automaton) string {
 // declared.
 func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Node, node *toolschema.Node, read *schema.Schema, s scene) language.Node {
 	rule := w.parameterRule()
-	silent := w.Builder
 	base := parameter{key: key, keys: keys, node: node, read: read}
-	var options []language.Node
-	if w.lines == nil {
-		w.lines = w.valueLines(rule)
-	}
-	lines := w.lines
-	for _, line := range lines {
-		t := w.tagged(rule, line, &base)
-		for _, value := range silent.Tagged(node, read, t) {
-			for _, kind := range w.kinds(line, value, len(lines) > 1) {
+	var space [8]language.Node
+	options := space[:0]
+	for i := range rule.lines {
+		line := &rule.lines[i]
+		for _, value := range w.Builder.Tagged(node, read, w.tagged(rule, line, &base)) {
+			for _, kind := range w.kinds(line, &value) {
 				p := base
 				p.value, p.kind = value, kind
 				inner := s
-				inner.parameter, inner.inside = &p, false
-				inner.captures = map[string]string{}
+				inner.parameter, inner.inside, inner.captures = &p, false, nil
 				if kind != "" {
 					inner = inner.with("type", kind)
 				}
@@ -205,7 +192,7 @@ func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Nod
 			}
 		}
 	}
-	if w.nested(rule) {
+	if rule.nested {
 		if p := w.deep(base); p != nil {
 			inner := s
 			inner.parameter, inner.inside = p, false
@@ -218,11 +205,34 @@ func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Nod
 	return language.Any(options...)
 }
 
-func (w *walker) parameterRule() *grammar.Rule {
+// parameterRule is the rule of parameters, with what is known of it.
+type parameterRule struct {
+	*grammar.Rule
+	lines []valueLine
+	// repeatsKey: the name is written twice. nested: parameters may stand in parameters.
+	repeatsKey, nested bool
+	// typeOptional: the type of a value need not be written.
+	typeOptional bool
+}
+
+// parameterRule is that of the definition, which must have one.
+func (w *walker) parameterRule() *parameterRule {
+	if w.parameter != nil {
+		return w.parameter
+	}
 	for _, rule := range w.d.Rules {
-		if rule.Role() == grammar.Parameter {
-			return rule
+		if rule.Role() != grammar.Parameter {
+			continue
 		}
+		keys := 0
+		grammar.Walk(rule.Body, func(e grammar.Expression) bool {
+			if c, ok := e.(*grammar.Capture); ok && c.Name == "key" {
+				keys++
+			}
+			return true
+		})
+		w.parameter = &parameterRule{rule, w.valueLines(rule), keys > 1, w.about(rule.Body).parameter, w.typeOptional(rule)}
+		return w.parameter
 	}
 	return nil
 }
@@ -292,50 +302,61 @@ func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
 	return lines
 }
 
-// kinds are the types that the markup says for a value on a line of the definition; none if the value is not written on
-// that line.
-func (w *walker) kinds(line valueLine, value syntax.Value, typed bool) []string {
-	if !typed {
-		return []string{""}
+// kinds are the types that the markup says for a value on a line of the definition, "" where it says none; none if the
+// value is not written on that line.
+func (w *walker) kinds(line *valueLine, value *syntax.Value) []string {
+	rule := w.parameterRule()
+	if len(rule.lines) < 2 {
+		return untyped
 	}
 	// Where the type may be left out, whatever is written is read by the schema.
 	var kinds []string
-	if line.untyped && w.typeOptional() {
-		kinds = append(kinds, "")
+	if line.untyped && rule.typeOptional {
+		kinds = untyped
 	}
 	// What is a string stands on a line for text, all else on one for JSON.
 	if value.Raw == (line.codec == "json") {
 		return kinds
 	}
 	if line.tested {
-		return append(kinds, line.types[:1]...)
+		if len(line.types) == 0 {
+			return kinds
+		}
+		return slices.Concat(kinds, line.types[:1])
 	}
-	if slices.ContainsFunc(w.lines, func(other valueLine) bool { return other.tested && other.codec == line.codec }) {
-		return nil // said there already
+	for i := range rule.lines {
+		if rule.lines[i].tested && rule.lines[i].codec == line.codec {
+			return nil // said there already
+		}
 	}
-	for _, other := range w.lines {
-		if slices.Contains(other.types, "true") {
+	for i := range rule.lines {
+		switch types := rule.lines[i].types; {
+		case slices.Contains(types, "true"):
 			return []string{"false"} // the type says whether it is a string
+		case slices.Contains(types, value.Kind):
+			return kinds // what is said to be of that type is read otherwise
 		}
 	}
 	if value.Kind == syntax.AnyKind {
-		return append(kinds, strings.Join([]string{"object", "array", "number", "boolean", "null"}, or))
+		return slices.Concat(kinds, []string{anyType})
 	}
-	if slices.ContainsFunc(w.lines, func(other valueLine) bool { return slices.Contains(other.types, value.Kind) }) {
-		return kinds // what is said to be of that type is read otherwise
-	}
-	return append(kinds, value.Kind)
+	return slices.Concat(kinds, []string{value.Kind})
 }
 
-// typeOptional tells whether the markup of a type is a part that may be left out. (An attribute of a tag is always
-// written.)
-func (w *walker) typeOptional() bool {
+var untyped = []string{""}
+
+// anyType is any of the types that JSON has besides strings.
+var anyType = strings.Join([]string{"object", "array", "number", "boolean", "null"}, or)
+
+// typeOptional tells whether the markup of a type in a rule is a part that may be left out. (An attribute of a tag is
+// always written.)
+func (w *walker) typeOptional(rule *grammar.Rule) bool {
 	found := false
-	grammar.Walk(w.parameterRule().Body, func(e grammar.Expression) bool {
+	grammar.Walk(rule.Body, func(e grammar.Expression) bool {
 		if c, ok := e.(*grammar.Choice); ok {
 			typed := 0
 			for _, a := range c.Alternatives {
-				if w.holds(a, isCapture("type")) {
+				if w.captures(a, "type") {
 					typed++
 				}
 			}
@@ -346,22 +367,10 @@ func (w *walker) typeOptional() bool {
 	return found
 }
 
-// nested tells whether parameters may stand in parameters.
-func (w *walker) nested(rule *grammar.Rule) bool {
-	found := false
-	grammar.Walk(rule.Body, func(e grammar.Expression) bool {
-		if r, ok := e.(*grammar.Reference); ok && grammar.RoleOf(r.Name) == grammar.Parameter {
-			found = true
-		}
-		return true
-	})
-	return found
-}
-
 // deep is a parameter whose members are parameters, nil if its schema has none.
 func (w *walker) deep(p parameter) *parameter {
 	// A name that is written twice must be the same both times, and of a name that is not declared no grammar holds that.
-	declared := w.repeatsKey()
+	declared := w.parameterRule().repeatsKey
 	undeclared := p.node.Free
 	for _, a := range p.node.Alternatives {
 		if a.Kind != toolschema.Object {
@@ -406,7 +415,7 @@ func (w *walker) parameterChoice(c *grammar.Choice, s scene) language.Node {
 	p := s.parameter
 	isNested := func(a *grammar.Sequence) bool {
 		return slices.ContainsFunc(a.Items, func(e grammar.Expression) bool {
-			return w.refersToParameter(e)
+			return w.about(e).parameter
 		})
 	}
 	if slices.ContainsFunc(c.Alternatives, isNested) {
@@ -417,13 +426,13 @@ func (w *walker) parameterChoice(c *grammar.Choice, s scene) language.Node {
 		}
 	}
 	for _, a := range c.Alternatives {
-		hasType := w.holds(a, isCapture("type"))
+		hasType := w.captures(a, "type")
 		switch {
 		case !tests(a, s):
 			continue
 		case hasType && p.kind == "":
 			continue
-		case !hasType && p.kind != "" && slices.ContainsFunc(c.Alternatives, func(other *grammar.Sequence) bool { return w.holds(other, isCapture("type")) }):
+		case !hasType && p.kind != "" && slices.ContainsFunc(c.Alternatives, func(other *grammar.Sequence) bool { return w.captures(other, "type") }):
 			continue
 		}
 		return w.sequence(a.Items, s)
@@ -431,28 +440,11 @@ func (w *walker) parameterChoice(c *grammar.Choice, s scene) language.Node {
 	return w.sequence(c.Alternatives[0].Items, s)
 }
 
-func (w *walker) refersToParameter(e grammar.Expression) bool {
-	found := false
-	grammar.Walk(e, func(e grammar.Expression) bool {
-		if r, ok := e.(*grammar.Reference); ok && grammar.RoleOf(r.Name) == grammar.Parameter {
-			found = true
-		}
-		return true
-	})
-	return found
-}
-
 // tagged says how the text of a value is read, and where it would end.
-func (w *walker) tagged(rule *grammar.Rule, line valueLine, p *parameter) syntax.Tagged {
-	key := line.codec
-	if line.tested {
-		key += " tested"
-	}
-	if w.repeatsKey() {
-		key += " " + p.key
-		if p.keys != nil {
-			key += " any"
-		}
+func (w *walker) tagged(rule *parameterRule, line *valueLine, p *parameter) *syntax.Tagged {
+	key := tagsKey{codec: line.codec, tested: line.tested}
+	if rule.repeatsKey {
+		key.name, key.any = p.key, p.keys != nil
 	}
 	if t, ok := w.tags[key]; ok {
 		return t
@@ -462,8 +454,8 @@ func (w *walker) tagged(rule *grammar.Rule, line valueLine, p *parameter) syntax
 	return t
 }
 
-func (w *walker) taggedBy(rule *grammar.Rule, line valueLine, p *parameter) syntax.Tagged {
-	t := syntax.Tagged{Entities: line.codec == "xml", JSON: line.codec == "json"}
+func (w *walker) taggedBy(rule *parameterRule, line *valueLine, p *parameter) *syntax.Tagged {
+	t := &syntax.Tagged{Entities: line.codec == "xml", JSON: line.codec == "json"}
 	if line.tested || line.codec == "json" && len(line.types) == 0 {
 		t.JSON = line.codec == "json"
 	}
@@ -479,14 +471,14 @@ func (w *walker) taggedBy(rule *grammar.Rule, line valueLine, p *parameter) synt
 		t.Literal = []string{"<", "&"}
 		return t
 	}
-	before, after, between := w.around(rule)
+	before, after, between := w.around(rule.Rule)
 	t.Layout = isLayout(after)
 	closer := w.expression(after, p)
 	end(closer)
 	if between == 1 {
 		end(w.expression(before, nil))
 	}
-	if w.nested(rule) {
+	if rule.nested {
 		end(w.expression(rule.Body.Alternatives[0].Items[:1], p))
 	}
 	run, openers := w.closingRun()
@@ -506,10 +498,10 @@ func (w *walker) around(rule *grammar.Rule) (before, after []grammar.Expression,
 	items := rule.Body.Alternatives[0].Items
 	key, value := -1, -1
 	for i, item := range items {
-		if key < 0 && w.holds(item, isCapture("key")) {
+		if key < 0 && w.captures(item, "key") {
 			key = i
 		}
-		if value < 0 && w.holds(item, isCapture("value")) {
+		if value < 0 && w.captures(item, "value") {
 			value = i
 		}
 	}
@@ -566,7 +558,7 @@ func (w *walker) closingRun() (expression string, openers []string) {
 		for _, a := range rule.Body.Alternatives {
 			last := -1
 			for i, item := range a.Items {
-				if w.holds(item, isCapture("name", "value", "arguments")) || w.leads(item, toCall) {
+				if w.captures(item, "name", "value", "arguments") || w.leads(item, toCall) {
 					last = i
 				}
 			}

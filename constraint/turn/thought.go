@@ -1,8 +1,10 @@
 package turn
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/constraint/language"
 	"github.com/parlance-llm/parlance/constraint/regular"
@@ -189,8 +191,8 @@ func (w *walker) textMessages(rule *grammar.Rule, t target) language.Node {
 		var heads []language.Node
 		for _, group := range w.widest(merged(w.headers(header, rest[0], scene{target: t})), header, t) {
 			s := scene{target: t}
-			for name, values := range group {
-				s = s.with(name, strings.Join(values, or))
+			for _, one := range group {
+				s = s.with(one.name, strings.Join(one.values, or))
 			}
 			var head []language.Node
 			for _, item := range header {
@@ -214,14 +216,20 @@ func (w *walker) textMessages(rule *grammar.Rule, t target) language.Node {
 func (w *walker) unlikeOthers(text language.Node, rule *grammar.Rule, a *grammar.Sequence, header []grammar.Expression) language.Node {
 	same := w.expression(header, nil)
 	var openers []string
+	first := "" // what the openers begin with
 	for _, other := range rule.Body.Alternatives {
 		if other == a {
 			continue
 		}
 		for i, item := range other.Items {
-			if w.holds(item, isCapture("name", "reasoning", "content", "arguments")) {
+			if w.captures(item, "name", "reasoning", "content", "arguments") {
 				if before := w.expression(other.Items[:i], nil); before == same || w.mayBe(other.Items[:i], same) {
-					openers = append(openers, w.begin(item)...)
+					for _, opener := range w.begin(item) {
+						openers = append(openers, regular.Quote(opener))
+						if r, _ := utf8.DecodeRuneInString(opener); r != utf8.RuneError {
+							first += fmt.Sprintf(`\x{%x}`, r)
+						}
+					}
 				}
 				break
 			}
@@ -230,10 +238,20 @@ func (w *walker) unlikeOthers(text language.Node, rule *grammar.Rule, a *grammar
 	if len(openers) == 0 {
 		return text
 	}
+	// A word may stand before the opener: whose message it is.
+	begins, err := regular.Match("[^" + first + "]*(?:" + strings.Join(openers, "|") + ").*")
+	if err == nil {
+		begins, err = begins.Not()
+	}
+	if err != nil {
+		panic(stop{err})
+	}
 	return mapRegular(text, func(r *language.Regular) *language.Regular {
-		out := w.otherwise(r, openers)
-		out.Without, out.Looser = r.Without, true
-		return out
+		both, err := r.Automaton.And(begins)
+		if err != nil {
+			panic(stop{err})
+		}
+		return &language.Regular{Automaton: both, Without: r.Without, Looser: true}
 	})
 }
 

@@ -86,7 +86,7 @@ func New(o Options) (n language.Node, err error) {
 			panic(r)
 		}
 	}()
-	w := &walker{Options: o, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[string]syntax.Tagged{}}
+	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[factsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}}
 	if o.Tool != nil {
 		w.d = o.Tool
 		if w.Builder.Sorted = w.d.Written.Keys == "sorted"; w.Builder.Sorted {
@@ -103,21 +103,30 @@ func New(o Options) (n language.Node, err error) {
 type walker struct {
 	Options
 	d     *grammar.Definition // whose rules are walked
+	facts map[factsKey]*facts
+	tests map[factsKey][]testedCapture
 	calls map[callKey]*language.Rule
 	// read are the schemas of the tools as the reader of values has them.
 	read map[*Tool]*schema.Schema
 	// inners are the parameters in parameters whose schema holds itself.
 	inners map[*toolschema.Node]*language.Rule
-	// tags and lines keep what is known of the parameter rule.
-	tags  map[string]syntax.Tagged
-	lines []valueLine
+	// parameter is the rule of parameters, tags how the texts of values are read.
+	parameter *parameterRule
+	tags      map[tagsKey]*syntax.Tagged
 	// first: begin stops at the first marker, even one that means nothing by itself.
 	first bool
 }
 
 type callKey struct {
-	rule string
-	tool string
+	rule *grammar.Rule
+	tool *Tool
+}
+
+// tagsKey tells apart how the texts of values are read: by the line that they are written on, and by the parameter where
+// its name ends them.
+type tagsKey struct {
+	codec, name string
+	tested, any bool
 }
 
 func (w *walker) fail(tool *Tool, pointer, message string) {

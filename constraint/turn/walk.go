@@ -25,7 +25,7 @@ type scene struct {
 	// tool is the one whose call is walked, nil outside of calls.
 	tool *Tool
 	// captures are the captures that have a value already.
-	captures map[string]string
+	captures captured
 	// parameter is the parameter that is being written.
 	parameter *parameter
 	// inside tells that its rule has been entered.
@@ -41,69 +41,8 @@ type scene struct {
 }
 
 func (s scene) with(name, value string) scene {
-	captures := map[string]string{}
-	for k, v := range s.captures {
-		captures[k] = v
-	}
-	captures[name] = value
-	s.captures = captures
+	s.captures = s.captures.with(name, value)
 	return s
-}
-
-// leads tells whether an expression holds the target, looking through references. What stands behind & does not count.
-func (w *walker) leads(e grammar.Expression, t target) bool {
-	return w.holds(e, func(e grammar.Expression) bool {
-		switch e := e.(type) {
-		case *grammar.Capture:
-			return t == toReasoning && e.Name == "reasoning" || t == toContent && e.Name == "content"
-		case *grammar.Reference:
-			return t == toCall && grammar.RoleOf(e.Name) == grammar.Call
-		}
-		return false
-	})
-}
-
-// holds tells whether anything in an expression, looking through references, is wanted.
-func (w *walker) holds(e grammar.Expression, wanted func(grammar.Expression) bool) bool {
-	seen := map[string]bool{}
-	found := false
-	var visit func(e grammar.Expression) bool
-	visit = func(e grammar.Expression) bool {
-		if found {
-			return false
-		}
-		if found = wanted(e); found {
-			return false
-		}
-		switch e := e.(type) {
-		case *grammar.Look:
-			return false
-		case *grammar.Reference:
-			if rule := w.d.Rule(e.Name); rule != nil && !seen[e.Name] {
-				seen[e.Name] = true
-				grammar.Walk(rule.Body, visit)
-			}
-		}
-		return true
-	}
-	grammar.Walk(e, visit)
-	return found
-}
-
-func isCapture(names ...string) func(grammar.Expression) bool {
-	return func(e grammar.Expression) bool {
-		switch e := e.(type) {
-		case *grammar.Capture:
-			return slices.Contains(names, e.Name)
-		case *grammar.Envelope:
-			for _, member := range e.Members {
-				if slices.Contains(names, member.Capture) || member.KeyCapture != "" && slices.Contains(names, member.KeyCapture) {
-					return true
-				}
-			}
-		}
-		return false
-	}
 }
 
 // fill fills the holes of a literal.
@@ -208,7 +147,7 @@ func (w *walker) known(e grammar.Expression, s scene, depth int) bool {
 		case "name", "id", "index", "key", "value", "arguments", "type":
 			return true
 		}
-		if _, known := s.captures[e.Name]; known {
+		if _, known := s.captures.get(e.Name); known {
 			return true
 		}
 		switch e.Shape.(type) {
@@ -237,7 +176,7 @@ func (w *walker) passes(a *grammar.Sequence, c *grammar.Choice, s scene) bool {
 
 func tests(a *grammar.Sequence, s scene) bool {
 	for _, test := range a.Tests {
-		value, known := s.captures[test.Capture]
+		value, known := s.captures.get(test.Capture)
 		if len(test.Patterns) == 0 {
 			if !known {
 				return false
@@ -347,7 +286,7 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 		}
 		return w.blank(e, nil, 0)
 	case *grammar.Layout:
-		return language.Maybe(w.layout(e))
+		return language.Maybe(w.layout(e, s))
 	case *grammar.Choice:
 		return w.choice(e, s)
 	case *grammar.Sequence:
@@ -370,21 +309,26 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 	return language.Text("") // what is looked for is not written
 }
 
-// layout is white space that the family writes here, now and then: what else a group behind '^' writes is read, and
-// walked, where it is read.
-func (w *walker) layout(e *grammar.Layout) language.Node {
+// layout is white space that the family writes here, now and then, or the name of the tool that is called: what else a
+// group behind '^' writes is read, and walked, where it is read.
+func (w *walker) layout(e *grammar.Layout, s scene) language.Node {
 	if e.Inner == nil {
 		return language.Text(e.Text)
 	}
 	var all []language.Node
 	for _, alternative := range e.Inner.Alternatives {
-		text := ""
+		text, named := "", false
 		for _, item := range alternative.Items {
-			if literal, ok := item.(*grammar.Literal); ok {
-				text += w.fill(literal.Text)
+			switch item := item.(type) {
+			case *grammar.Literal:
+				text += w.fill(item.Text)
+			case *grammar.Capture:
+				if item.Name == "name" && s.tool != nil {
+					text, named = text+s.tool.Name, true
+				}
 			}
 		}
-		if text != "" && strings.TrimSpace(text) == "" {
+		if text != "" && (named || strings.TrimSpace(text) == "") {
 			all = append(all, language.Text(text))
 		}
 	}
@@ -398,9 +342,9 @@ func (w *walker) optional(e *grammar.Optional, s scene) language.Node {
 	if s.target != nothing && w.leads(e.Inner, s.target) {
 		return w.item(e.Inner, s)
 	}
-	if s.tool != nil && s.parameter == nil && w.holds(e.Inner, isCapture("name", "index")) {
+	if s.tool != nil && s.parameter == nil && w.captures(e.Inner, "name", "index") {
 		// a part of a name or id: written unless all it holds is written already
-		if w.holds(e.Inner, isCapture("name")) {
+		if w.captures(e.Inner, "name") {
 			return language.Text("")
 		}
 		return w.item(e.Inner, s)
@@ -412,16 +356,12 @@ func (w *walker) optional(e *grammar.Optional, s scene) language.Node {
 	case isLiteral && s.inside && literal.Text == "\n":
 		return language.Text("") // layout beside a value, which the value takes care of
 	}
-	if w.holds(e.Inner, isCapture("reasoning", "content", "drop", "author", "kind")) {
+	if w.captures(e.Inner, "reasoning", "content", "drop", "author", "kind") {
 		return language.Text("")
 	}
-	if w.holds(e.Inner, func(e grammar.Expression) bool {
-		c, ok := e.(*grammar.Capture)
-		if !ok || c.Name == "id" || c.Name == "type" {
-			return false
-		}
-		_, known := s.captures[c.Name]
-		return !known
+	if slices.ContainsFunc(w.about(e.Inner).captures, func(name string) bool {
+		_, known := s.captures.get(name)
+		return !known && name != "id" && name != "type"
 	}) {
 		return language.Text("")
 	}
@@ -433,13 +373,13 @@ func (w *walker) repeat(e *grammar.Repeat, s scene) language.Node {
 	if s.inside {
 		return language.Text("") // all members of a nested parameter are written with the first
 	}
-	if s.tool != nil && w.holds(e.Inner, isCapture("value")) {
+	if s.tool != nil && w.captures(e.Inner, "value") {
 		return w.parameters(e.Inner, s)
 	}
 	if s.target == nothing || !w.leads(e.Inner, s.target) {
 		return language.Text("")
 	}
-	inBlock := !w.holds(e.Inner, isCapture("content"))
+	inBlock := !w.captures(e.Inner, "content")
 	one := w.item(e.Inner, s)
 	if s.once && !(s.several && inBlock) || s.target == toReasoning {
 		return one
