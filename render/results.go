@@ -28,9 +28,9 @@ type Result struct {
 
 // Results writes the results of tools as they stand behind a message of the model, up to where the model goes on: what
 // ends its turn, the results, and what opens the next turn, if the format has the model go on in a turn of its own.
-// Joined to what Render writes of the message before and of the one behind, it is a stretch of the conversation as the
-// model sees it. What a generation prompt adds to that, such as the opener of a thought, is the chat template's, as is
-// everything around user and system messages.
+// Behind the text that Render gives of the message before, and before that of the next one, rendered with this text as
+// the prompt of the request, it is a stretch of the conversation as the model sees it. What a generation prompt adds to
+// that, such as the opener of a thought, is the chat template's, as is everything around user and system messages.
 //
 // answered is the message whose calls are answered, and o what it was rendered with; nil if it is not known. A result
 // answers the call whose id it has; if none of the calls has one, the call of its place. The function is called by the
@@ -74,12 +74,11 @@ func (r *Renderer) OutlineResults(answered *parlance.Message, results []Result, 
 		w.results[k] = a
 	}
 	if !w.write(rule.Body) {
-		call, detail := -1, "expected what the format writes of a result"
-		if w.failed >= 0 {
-			call = w.results[w.failed].call
-			detail = fmt.Sprintf("expected %s for tool result %d, which the format writes", lacks[w.lacking], w.failed)
+		lack, value := lacks[w.lacking], ""
+		if w.lacking == "id" && definition.IDs == nineAlphanumerics {
+			lack, value = "an id of nine letters or digits", results[w.failed].ID
 		}
-		return "", nil, r.resultError(call, "", detail)
+		return "", nil, r.resultError(w.results[w.failed].call, value, fmt.Sprintf("expected %s for tool result %d, since the format writes it", lack, w.failed))
 	}
 	return string(w.out), w.parts, nil
 }
@@ -220,9 +219,12 @@ func answeredCall(m *parlance.Message, result *Result, place int) int {
 	return -1
 }
 
+// nineAlphanumerics is the way of a family with ids whose calls have such an id.
+const nineAlphanumerics = "9 alphanumerics"
+
 // idFits tells whether an id is one that the format can write.
 func idFits(d *grammar.Definition, id string) bool {
-	if d.IDs != "9 alphanumerics" {
+	if d.IDs != nineAlphanumerics {
 		return true
 	}
 	for _, c := range []byte(id) {
@@ -243,7 +245,7 @@ type resultWriter struct {
 	out   []byte
 	parts []Part
 
-	failed  int    // the result that lacked something last, or -1
+	failed  int    // the result that lacked something last
 	lacking string // the capture that it lacked
 }
 
@@ -308,7 +310,7 @@ func (w *resultWriter) each(e grammar.Expression, separator string) bool {
 			w.at = -1
 			w.append(separator, PartMarkup)
 		}
-		w.at, w.failed = k, -1
+		w.at = k
 		if !w.write(e) {
 			return false
 		}

@@ -43,8 +43,8 @@ func TestResults(t *testing.T) {
 		"another word for no name":    {"gemma4", "", "", nil, []render.Result{{Content: "x"}}, 0, `<|tool_response>response:unknown{value:<|"|>x<|"|>}<tool_response|>`},
 		"the id as the call shows it": {"kimi_k2", "", "", asked(call("call_abc", "f")), []render.Result{{ID: "call_abc", Content: "x"}}, 3, "<|im_end|><|im_system|>tool<|im_middle|>## Return of functions.f:3\nx<|im_end|><|im_assistant|>assistant<|im_middle|>"},
 		"the id of an unknown call":   {"kimi_k2", "", "", nil, []render.Result{{ID: "functions.f:9", Content: "x"}}, 0, "<|im_end|><|im_system|>tool<|im_middle|>## Return of functions.f:9\nx<|im_end|><|im_assistant|>assistant<|im_middle|>"},
-		"numbers from 1, in a tag":    {"kimi_k3", "", "", asked(call("1", "f"), call("2", `g"&<`)), []render.Result{{ID: "2", Content: "x"}}, 0, `<|close|>message<|sep|><|end_of_msg|><|open|>message role="tool" tool="g&quot;&amp;&lt;" index="2"<|sep|>x<|close|>message<|sep|><|end_of_msg|><|open|>message role="assistant"<|sep|>`},
-		"no attribute without a call": {"kimi_k3", "", "", nil, []render.Result{{Name: "f", Content: "x"}}, 0, `<|close|>message<|sep|><|end_of_msg|><|open|>message role="tool" tool="f"<|sep|>x<|close|>message<|sep|><|end_of_msg|><|open|>message role="assistant"<|sep|>`},
+		"numbers from 1, in a tag":    {"kimi_k3", "", "", asked(call("1", "f"), call("2", `g"&<`)), []render.Result{{ID: "2", Content: "x"}}, 0, `<|end_of_msg|><|open|>message role="tool" tool="g&quot;&amp;&lt;" index="2"<|sep|>x<|close|>message<|sep|><|end_of_msg|><|open|>message role="assistant"<|sep|>`},
+		"no attribute without a call": {"kimi_k3", "", "", nil, []render.Result{{Name: "f", Content: "x"}}, 0, `<|end_of_msg|><|open|>message role="tool" tool="f"<|sep|>x<|close|>message<|sep|><|end_of_msg|><|open|>message role="assistant"<|sep|>`},
 		"text as a JSON string":       {"llama4_json", "", "", asked(call("", "f")), []render.Result{{Content: "a\n\"é\" \x01<|eot|>"}}, 0, "<|eot|><|header_start|>ipython<|header_end|>\n\n\"a\\n\\\"é\\\" \\u0001<|eot|>\"<|eom|><|header_start|>assistant<|header_end|>\n\n"},
 		"JSON as text":                {"qwen3_json", "", "", asked(call("", "f")), []render.Result{object}, 0, "<|im_end|>\n<|im_start|>user\n<tool_response>\n{\"b\": [1, 2.50], \"a\": \"a<x>\"}\n</tool_response><|im_end|>\n<|im_start|>assistant\n"},
 		"JSON in an envelope":         {"llama3_json", "", "", asked(call("", "f")), []render.Result{object}, 0, "<|eot_id|><|start_header_id|>ipython<|end_header_id|>\n\n{\"output\": {\"b\": [1, 2.50], \"a\": \"a<x>\"}}<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"},
@@ -82,20 +82,25 @@ func TestResultsRefused(t *testing.T) {
 		reason                   render.Reason
 		want                     string
 	}{
-		"none are known":    {"dots", "", "", asked(call("", "f")), render.Result{}, render.ReasonResults, "dots cannot carry the message (results): the definition dots does not say how tool results are written: no chat template of the family is known"},
-		"no such variant":   {"xlam", "", "qwen", asked(call("", "f")), render.Result{}, render.ReasonResults, `xlam cannot carry the message (results): the definition xlam has no variant "qwen" for tool results; its variants: llama`},
-		"no variants":       {"jamba", "", "qwen", asked(call("", "f")), render.Result{}, render.ReasonResults, `jamba cannot carry the message (results): the definition jamba has no variant "qwen" for tool results; its variants: none`},
-		"no tool half":      {"", "qwen3", "", asked(), render.Result{}, render.ReasonCalls, "qwen3_coder cannot carry the message (calls): expected no tool results, since no tool parser is chosen"},
-		"no name":           {"openai", "", "", asked(call("1", "f")), render.Result{ID: "2"}, render.ReasonResult, "openai cannot carry the message (result): expected the name of the function for tool result 0, which the format writes"},
-		"no id":             {"kimi_k2", "", "", nil, render.Result{}, render.ReasonResult, "kimi_k2 cannot carry the message (result): expected the id of the call for tool result 0, which the format writes"},
-		"no JSON":           {"hermes", "", "", asked(call("", "f")), render.Result{Value: []byte(`{a`)}, render.ReasonResult, `hermes cannot carry the message (result of call 0): expected JSON as the value of the result, found "{a"`},
-		"a broken string":   {"hermes", "", "", asked(call("", "f")), render.Result{Value: []byte(`"a`)}, render.ReasonResult, `hermes cannot carry the message (result of call 0): expected JSON as the value of the result, found "\"a"`},
-		"nothing like JSON": {"hermes", "", "", asked(call("", "f")), render.Result{Value: []byte(`?`)}, render.ReasonResult, `hermes cannot carry the message (result of call 0): expected JSON as the value of the result, found "?"`},
-		"calls that cannot": {"kimi_k2", "", "", asked(parlance.Call{Name: "two words", Arguments: "{}"}), render.Result{}, render.ReasonName, "kimi_k2 cannot carry the message (name of call 0): "},
-		"the delimiter":     {"gemma4", "", "", asked(call("", "f")), render.Result{Value: []byte(`{"a": "<|\"|>"}`)}, "", ""},
+		"none are known":       {"dots", "", "", asked(call("", "f")), render.Result{}, render.ReasonResults, "dots cannot carry the message (results): the definition dots does not say how tool results are written: no chat template of the family is known"},
+		"no such variant":      {"xlam", "", "qwen", asked(call("", "f")), render.Result{}, render.ReasonResults, `xlam cannot carry the message (results): the definition xlam has no variant "qwen" for tool results; its variants: llama`},
+		"no variants":          {"jamba", "", "qwen", asked(call("", "f")), render.Result{}, render.ReasonResults, `jamba cannot carry the message (results): the definition jamba has no variant "qwen" for tool results; its variants: none`},
+		"no tool half":         {"", "qwen3", "", asked(), render.Result{}, render.ReasonCalls, "qwen3_coder cannot carry the message (calls): expected no tool results, since no tool parser is chosen"},
+		"no name":              {"openai", "", "", asked(call("1", "f")), render.Result{ID: "2"}, render.ReasonResult, "openai cannot carry the message (result): expected the name of the function for tool result 0, since the format writes it"},
+		"no id":                {"kimi_k2", "", "", nil, render.Result{}, render.ReasonResult, "kimi_k2 cannot carry the message (result): expected the id of the call for tool result 0, since the format writes it"},
+		"an id that cannot be": {"mistral_v11", "", "", asked(call("call_1", "f")), render.Result{ID: "call_1"}, render.ReasonResult, `mistral_v11 cannot carry the message (result of call 0): expected an id of nine letters or digits for tool result 0, since the format writes it, found "call_1"`},
+		"no JSON":              {"hermes", "", "", asked(call("", "f")), render.Result{Value: []byte(`{a`)}, render.ReasonResult, `hermes cannot carry the message (result of call 0): expected JSON as the value of the result, found "{a"`},
+		"a broken string":      {"hermes", "", "", asked(call("", "f")), render.Result{Value: []byte(`"a`)}, render.ReasonResult, `hermes cannot carry the message (result of call 0): expected JSON as the value of the result, found "\"a"`},
+		"nothing like JSON":    {"hermes", "", "", asked(call("", "f")), render.Result{Value: []byte(`?`)}, render.ReasonResult, `hermes cannot carry the message (result of call 0): expected JSON as the value of the result, found "?"`},
+		"calls that cannot":    {"kimi_k2", "", "", asked(parlance.Call{Name: "two words", Arguments: "{}"}), render.Result{}, render.ReasonName, "kimi_k2 cannot carry the message (name of call 0): "},
+		"the delimiter":        {"gemma4", "", "", asked(call("", "f")), render.Result{Value: []byte(`{"a": "<|\"|>"}`)}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := rendererFor(t, c.tool, c.reasoning).Results(c.answered, []render.Result{c.result}, render.Options{Results: c.variant})
+			r := rendererFor(t, strings.TrimSuffix(c.tool, "_v11"), c.reasoning)
+			if f, ok := parlance.Format(c.tool); ok && c.tool != f.ToolNames[0] {
+				r = rendererOf(t, &f) // a dialect that shares its name
+			}
+			_, err := r.Results(c.answered, []render.Result{c.result}, render.Options{Results: c.variant})
 			if c.reason == "" {
 				if err != nil {
 					t.Errorf("expected the text that the object is, found %v", err)

@@ -115,11 +115,15 @@ func TestBadInput(t *testing.T) {
 		{"two structured outputs", `"structured_outputs":{"regex":"a","choice":["a"]}`, 400, own, ""},
 		{"structured output of nothing", `"structured_outputs":{"regex":""}`, 400, own, "structured_outputs"},
 		{"structured output and a named tool", tools + `,"tool_choice":{"type":"function","function":{"name":"get_weather"}},"structured_outputs":{"regex":"a"}`, 400, own, ""},
+		{"an expression that is none", `"structured_outputs":{"regex":"([a"},` + tools, 400, own, "structured_outputs"},
 		{"two formats", `"response_format":{"type":"json_object"},"structured_outputs":{"regex":"a"}`, 400, own, "response_format"},
 		// Messages.
 		{"a content that is a number", `"messages":[{"role":"user","content":5}]`, 400, schema, "body.messages.0.content"},
 		{"a content that is an object", `"messages":[{"role":"user","content":{"a":1}}]`, 400, schema, "body.messages.0.content"},
 		{"a part that is a number", `"messages":[{"role":"user","content":["a",5]}]`, 400, schema, "body.messages.0.content.1"},
+		{"a text that is a number", `"messages":[{"role":"user","content":[{"type":"text","text":5}]}]`, 400, schema, "body.messages.0.content.0.text"},
+		{"a role that is null", `"messages":[{"role":"user","content":"a"},{"role":null,"content":"b"}]`, 400, schema, "body.messages.1.role"},
+		{"a role that is a number", `"messages":[{"role":5,"content":"a"}]`, 400, schema, "body.messages.0.role"},
 		{"a part that is null", `"messages":[{"role":"user","content":[null]}]`, 400, schema, "body.messages.0.content.0"},
 		// The model.
 		{"another model", `"model":"other"`, 404, "NotFoundError", "model"},

@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -75,18 +77,23 @@ func shapeOf(r *http.Request) (shape apierror.Shape, anthropic bool) {
 func (s *Server) missing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler, pattern := s.mux.Handler(r)
+		if at, ok := s.elsewhere(r, pattern); ok {
+			http.Redirect(w, r, at, http.StatusTemporaryRedirect)
+			return
+		}
 		if pattern != "" {
 			next.ServeHTTP(w, r)
 			return
 		}
 		status := &statusOnly{header: http.Header{}}
 		handler.ServeHTTP(status, r)
-		for name, values := range status.header {
-			if name == "Allow" || name == "Location" {
-				w.Header()[name] = values
-			}
+		if status.code < http.StatusBadRequest { // a path that is written otherwise, and leads nowhere either
+			status.code = http.StatusNotFound
 		}
-		if shape, anthropic := shapeOf(r); anthropic && status.code >= http.StatusBadRequest {
+		if allowed := status.header.Values("Allow"); len(allowed) > 0 {
+			w.Header()["Allow"] = allowed
+		}
+		if shape, anthropic := shapeOf(r); anthropic {
 			err := apierror.New(apierror.NotFound, "", "%s is no route of this server", r.URL.Path)
 			if status.code == http.StatusMethodNotAllowed {
 				err = apierror.New(apierror.MethodNotAllowed, "", "%s does not take the method %s, only %s", r.URL.Path, r.Method, status.header.Get("Allow"))
@@ -100,6 +107,21 @@ func (s *Server) missing(next http.Handler) http.Handler {
 		body, _ := json.Marshal(map[string]string{"detail": http.StatusText(status.code)})
 		_, _ = w.Write(body)
 	})
+}
+
+// elsewhere is where a request should have gone that came near a route: with slashes doubled or at the end, as base
+// addresses of clients have them. pattern is the route that it has met.
+func (s *Server) elsewhere(r *http.Request, pattern string) (at string, ok bool) {
+	clean := path.Clean("/" + r.URL.Path)
+	if clean == r.URL.Path || pattern != "" && clean+"/" == r.URL.Path {
+		return "", false
+	}
+	near := &http.Request{Method: r.Method, Host: r.Host, URL: &url.URL{Path: clean, RawQuery: r.URL.RawQuery}}
+	if _, pattern := s.mux.Handler(near); pattern == "" {
+		return "", false
+	}
+	near.URL.Path = strings.TrimRight(s.config.RootPath, "/") + clean
+	return near.URL.String(), true
 }
 
 // statusOnly is a response of which only the head is kept.
@@ -116,7 +138,9 @@ func (s *statusOnly) WriteHeader(code int)        { s.code = code }
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		watched := &watched{ResponseWriter: w, status: http.StatusOK}
+		watched := &watched{ResponseWriter: w, status: http.StatusOK, control: http.NewResponseController(w), pause: s.config.WriteTimeout}
+		watched.limit(0) // the one of the request before may be over
+		defer watched.limit(watched.pause)
 		route := "other"
 		if _, pattern := s.mux.Handler(r); pattern != "" {
 			route = pattern
@@ -124,7 +148,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		ctx, end := s.tracer.Request(r, route)
 		r = r.WithContext(ctx)
 		defer func() {
-			if p := recover(); p != nil && p != http.ErrAbortHandler {
+			p := recover()
+			if p != nil && p != http.ErrAbortHandler {
 				s.logger.Error("panic", "request_id", requestid.From(r.Context()), "route", route, "panic", p, "stack", string(debug.Stack()))
 				if shape, _ := shapeOf(r); !watched.wrote {
 					shape.Write(watched, apierror.New(apierror.Internal, "", "Internal server error"))
@@ -143,6 +168,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			}
 			line.Log(context.WithoutCancel(r.Context()), level, "request", "request_id", requestid.From(r.Context()), "method", r.Method, "path", r.URL.Path,
 				"status", watched.status, "seconds", took.Seconds(), "client", clientOf(r))
+			if p != nil && watched.wrote && watched.status < http.StatusInternalServerError {
+				panic(http.ErrAbortHandler) // what has been written of an answer must not look whole
+			}
 		}()
 		next.ServeHTTP(watched, r)
 	})
@@ -162,6 +190,18 @@ type watched struct {
 	status int
 	wrote  bool
 	failed string // what was wrong, if the client is not to blame
+	// pause is how long a client may leave a write unread.
+	control *http.ResponseController
+	pause   time.Duration
+}
+
+// limit lets the writes that come take no longer than d; 0 lets them take as long as they take.
+func (w *watched) limit(d time.Duration) {
+	deadline := time.Time{}
+	if d > 0 {
+		deadline = time.Now().Add(d)
+	}
+	_ = w.control.SetWriteDeadline(deadline) // not every ResponseWriter has deadlines
 }
 
 // Note implements apierror.Noter.
@@ -178,10 +218,20 @@ func (w *watched) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *watched) Write(p []byte) (int, error) {
+// Write writes in parts, so that a client which reads slowly is not taken for one that does not read.
+func (w *watched) Write(p []byte) (written int, err error) {
 	w.wrote = true
-	return w.ResponseWriter.Write(p)
+	for {
+		part := p[written:min(len(p), written+partSize)]
+		w.limit(w.pause)
+		n, err := w.ResponseWriter.Write(part)
+		if written += n; err != nil || written == len(p) {
+			return written, err
+		}
+	}
 }
+
+const partSize = 64 << 10
 
 // Unwrap gives http.ResponseController what it needs.
 func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -135,6 +135,10 @@ func (s *Server) listModels(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) oneModel(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("model") == "" { // a slash at the end
+		s.listModels(w, r)
+		return
+	}
 	list, err := s.modelList(r)
 	if err != nil {
 		apierror.ShapeOpenAI.Write(w, err)

@@ -25,7 +25,7 @@ func newFormats() *cobra.Command {
 		Use:   "formats [NAME]",
 		Short: "List the formats, or show one",
 		Long: `Formats lists the formats with the parser names that lead to them. With the name of a format, or of a parser, it shows
-the page of that format: its grammar, its markers, what switches thinking.`,
+the page of that format: its grammar, how tool results are written, its markers, what switches thinking.`,
 		Args: takes(0, 1),
 		ValidArgsFunction: func(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(arguments) > 0 {
@@ -156,7 +156,25 @@ func showFormat(out io.Writer, r *parlance.Registry, p palette, f *parlance.Form
 		fact(out, known.Name, strings.ReplaceAll(known.Text, "`", ""))
 	}
 	showMarkers(out, p, f)
-	return showGrammar(out, r, p, f)
+	if err := showGrammar(out, r, p, f); err != nil {
+		return err
+	}
+	showResults(out, p, f)
+	return nil
+}
+
+// showResults prints the rules for tool results, those of what the definition extends worked in, or why there are none.
+func showResults(out io.Writer, p palette, f *parlance.FormatInfo) {
+	if f.Results == "" && f.NoResults == "" {
+		return
+	}
+	fmt.Fprintln(out)
+	heading(out, p, bold, "tool results")
+	if f.NoResults != "" {
+		fmt.Fprintln(out, p.paint(faint, "(not known: "+strings.ReplaceAll(f.NoResults, "`", "")+")"))
+		return
+	}
+	fmt.Fprintln(out, f.Results)
 }
 
 // factWidth is the width of the names of facts, lineWidth that of a line with its fact.

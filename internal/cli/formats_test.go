@@ -12,7 +12,8 @@ func TestFormats(t *testing.T) {
 	contains(t, good(t, "", "formats"), "FORMAT", "\nhermes ", "qwen3_coder, qwen3_xml")
 	contains(t, good(t, "", "formats", "qwen3_xml"), "── qwen3_coder ──", "XML parameters", "thinking, qwen3", "enable_thinking=false",
 		`"<tool_call>"             one token`, `block     = "<tool_call>"`)
-	contains(t, good(t, "", "formats", "longcat"), "differs from that of hermes", "is spelled", "── grammar of hermes ──")
+	contains(t, good(t, "", "formats", "longcat"), "differs from that of hermes", "is spelled", "── grammar of hermes ──", "── tool results ──", "(not known: the results have a turn of their own")
+	contains(t, good(t, "", "formats", "granite4"), "── tool results ──", `"\n<tool_response>\n" @content`)
 }
 
 func TestFormatsJSON(t *testing.T) {

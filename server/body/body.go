@@ -40,6 +40,9 @@ func Read(r *http.Request, limit int64) (*Object, error) {
 	if err != nil || media != "application/json" {
 		return nil, apierror.New(apierror.Schema, "", "Unsupported Media Type: expected the content type application/json, found %q", r.Header.Get("Content-Type"))
 	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, apierror.New(apierror.Schema, "", "Unsupported Media Type: expected a body that is not compressed, found the content encoding %q", coding)
+	}
 	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return nil, apierror.New(apierror.TooLarge, "", "the body is larger than the limit of %d bytes", limit)

@@ -32,9 +32,6 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	req.ID = requestid.From(r.Context())
-	if h.Generator.Engine.Name() != "vllm" {
-		req.EngineParameter = nil
-	}
 	generation, err := h.Generator.Start(r.Context(), &req.Request)
 	if err != nil {
 		return err

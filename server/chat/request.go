@@ -33,7 +33,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 		r.checkLogprobs,
 		r.checkMessages,
 		h.checkTemplate,
-		r.readResponseFormat,
+		r.readFormat,
 	}
 	for _, check := range checks {
 		if err := check(o); err != nil {
@@ -42,7 +42,6 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 	}
 	kwargs := r.readFields(o)
 	r.sampling = sampling.Read(o, &r.Request)
-	r.EngineParameter = engineParameters(o)
 	r.Logprobs = set(o.Bool("logprobs"), false)
 	if top := o.Int("top_logprobs"); top != nil {
 		r.TopLogprobs = int(*top)
@@ -132,6 +131,12 @@ func (r *Request) checkMessages(o *body.Object) error {
 
 func truth(o *body.Object, name string) bool { return o.Raw(name).Kind() == 't' }
 
+// readFormat reads the form that the content must have.
+func (r *Request) readFormat(o *body.Object) (err error) {
+	r.ResponseFormat, err = generate.ReadFormat(o, r.ToolChoice)
+	return err
+}
+
 // checkTemplate: a request brings its own template only to a server that trusts it.
 func (h *Handler) checkTemplate(o *body.Object) error {
 	if o.Raw("chat_template") != nil && !h.Settings.Defaults.TrustRequest {
@@ -145,14 +150,14 @@ func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
 	if model := o.String("model"); model != nil {
 		r.Model.Name = *model
 	}
-	if o.Require("messages") {
-		r.Messages = o.Array("messages")
-	}
-	for i, message := range o.Objects("messages") {
-		if message != nil && message.Require("role") && message.String("role") == nil && message.Null("role") {
-			o.Complain("messages", fmt.Sprintf("the role of message %d is null", i))
+	o.Require("messages")
+	for _, message := range o.Objects("messages") {
+		if message != nil && message.Require("role") {
+			message.NotNull("role")
+			message.String("role")
 		}
 	}
+	r.Messages, _ = body.Elements(o.Raw("messages"))
 	r.Stream = set(o.Bool("stream"), false)
 	if options := o.Object("stream_options"); options != nil {
 		r.includeUsage = set(options.Bool("include_usage"), false)
@@ -174,21 +179,6 @@ func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
 	}
 	r.readTools(o)
 	return kwargs
-}
-
-// passedOn are vLLM's own fields that only its engine understands; other engines are not sent them, and would ignore or
-// refuse them.
-var passedOn = []string{"priority", "cache_salt", "vllm_xargs", "logprob_token_ids", "truncate_prompt_tokens", "length_penalty", "kv_transfer_params"}
-
-// engineParameters are the fields that are passed on as they are.
-func engineParameters(o *body.Object) map[string]jsontext.Value {
-	out := map[string]jsontext.Value{}
-	for _, name := range passedOn {
-		if value := o.Raw(name); value != nil {
-			out[name] = value
-		}
-	}
-	return out
 }
 
 // set is a value, or what holds where there is none.

@@ -4,11 +4,9 @@ package completions
 
 import (
 	"context"
-	"encoding/json/jsontext"
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/parlance-llm/parlance/engine"
@@ -17,7 +15,6 @@ import (
 	"github.com/parlance-llm/parlance/server/generate"
 	"github.com/parlance-llm/parlance/server/models"
 	"github.com/parlance-llm/parlance/server/requestid"
-	"github.com/parlance-llm/parlance/server/sampling"
 	"github.com/parlance-llm/parlance/server/sse"
 )
 
@@ -39,18 +36,6 @@ type Handler struct {
 	Models    *models.Registry
 	Settings  Settings
 }
-
-// request is a request of this interface.
-type request struct {
-	generate.Request
-	prompts                       []engine.Prompt
-	echo                          bool
-	includeUsage, continuousUsage bool
-	sampling                      sampling.Fields
-}
-
-// defaultMaxTokens is how long an answer is where the request does not say.
-const defaultMaxTokens = 16
 
 // ServeHTTP answers a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,104 +62,6 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return out.stream(w, r.Context())
 	}
 	return out.whole(w, r.Context())
-}
-
-func (h *Handler) read(ctx context.Context, o *body.Object) (*request, error) {
-	q := &request{}
-	q.Interface = "completions"
-	if options, _ := body.Members(o.Raw("stream_options")); len(options) > 0 && o.Raw("stream").Kind() != 't' {
-		return nil, apierror.Invalidf("stream_options", "Stream options can only be defined when `stream=True`.")
-	}
-	if model := o.String("model"); model != nil {
-		q.Model.Name = *model
-	}
-	q.readPrompts(o, h.Settings.MaxPrompts)
-	stream, echo := o.Bool("stream"), o.Bool("echo")
-	q.Stream, q.echo = stream != nil && *stream, echo != nil && *echo
-	if options := o.Object("stream_options"); options != nil {
-		usage, continuous := options.Bool("include_usage"), options.Bool("continuous_usage_stats")
-		q.includeUsage = usage != nil && *usage
-		q.continuousUsage = q.includeUsage && continuous != nil && *continuous
-	}
-	q.sampling = sampling.Read(o, &q.Request)
-	q.sampling.TokensAsIDs = q.sampling.TokensAsIDs || h.Settings.TokensAsIDs
-	if o.Raw("max_tokens") == nil {
-		q.MaxTokens = defaultMaxTokens
-	}
-	logprobs := o.Int("logprobs")
-	if err := o.Err(); err != nil {
-		return nil, err
-	}
-	if logprobs != nil {
-		if *logprobs < 0 {
-			return nil, apierror.Invalidf("logprobs", "`logprobs` must be a positive value, found %d.", *logprobs)
-		}
-		q.Logprobs, q.TopLogprobs = true, int(*logprobs)
-	}
-	if suffix := o.String("suffix"); suffix != nil && *suffix != "" {
-		return nil, apierror.Invalidf("suffix", "suffix is not supported: the engine writes on from the prompt")
-	}
-	if h.Settings.ForceUsage && q.Stream {
-		q.includeUsage, q.continuousUsage = true, true
-	}
-	q.CountSteps = q.continuousUsage
-	model, err := h.Models.Resolve(ctx, q.Model.Name)
-	if err != nil {
-		return nil, err
-	}
-	q.Model = generate.Model{Name: model.Name, Upstream: model.Upstream} // without its parser: nothing is parsed
-	q.ToolChoice.Mode, q.IncludeReasoning, q.Parallel = generate.ToolChoiceNone, true, true
-	if err := h.Settings.Limits.Check(&q.Request); err != nil {
-		return nil, err
-	}
-	return q, q.sampling.Check()
-}
-
-// readPrompts reads the prompt: text, token ids, or a list of either.
-func (q *request) readPrompts(o *body.Object, limit int) {
-	if !o.Require("prompt") {
-		return
-	}
-	value := o.Raw("prompt")
-	if value.Kind() == '"' {
-		q.prompts = []engine.Prompt{{Text: body.Text(value)}}
-		return
-	}
-	elements, ok := body.Elements(value)
-	switch {
-	case !ok || len(elements) == 0:
-		o.Complain("prompt", "expected a text, token ids, or a list of either")
-		return
-	case elements[0].Kind() == '0':
-		q.prompts = []engine.Prompt{{Tokens: o.Ints("prompt")}}
-		return
-	case len(elements) > limit:
-		o.Complain("prompt", "expected at most "+strconv.Itoa(limit)+" prompts")
-		return
-	}
-	for _, element := range elements {
-		prompt, ok := onePrompt(element)
-		if !ok {
-			o.Complain("prompt", "expected a text, token ids, or a list of either")
-			return
-		}
-		q.prompts = append(q.prompts, prompt)
-	}
-}
-
-func onePrompt(value jsontext.Value) (p engine.Prompt, ok bool) {
-	if value.Kind() == '"' {
-		return engine.Prompt{Text: body.Text(value)}, true
-	}
-	ids, ok := body.Elements(value)
-	for _, id := range ids {
-		n, err := strconv.Atoi(string(id))
-		if err != nil {
-			return p, false
-		}
-		p.Tokens = append(p.Tokens, n)
-	}
-	return p, ok && len(ids) > 0
 }
 
 // answer is an answer that is being made.
@@ -204,12 +91,45 @@ func (a *answer) start(ctx context.Context, prompt engine.Prompt) (*generate.Gen
 	return generation, echo, err
 }
 
-func (a *answer) whole(w http.ResponseWriter, ctx context.Context) error {
-	out := completion{ID: a.id, Object: "text_completion", Created: a.created, Model: a.request.Model.Name, Fingerprint: a.handler.fingerprint()}
-	for number, prompt := range a.request.prompts {
-		if err := a.wholePrompt(ctx, number, prompt, &out); err != nil {
+// ahead is how many prompts are answered at once, the one whose answer is read included.
+const ahead = 32
+
+// each gives the generation of every prompt to do, in their order, with what is echoed. Those behind it have begun by then,
+// and the engine works on them all.
+func (a *answer) each(ctx context.Context, do func(number int, g *generate.Generation, echo string) error) error {
+	type begun struct {
+		generation *generate.Generation
+		echo       string
+	}
+	var all []begun
+	defer func() {
+		for _, one := range all {
+			one.generation.Close()
+		}
+	}()
+	for number := range a.request.prompts {
+		for len(all) < min(len(a.request.prompts), number+ahead) {
+			generation, echo, err := a.start(ctx, a.request.prompts[len(all)])
+			if err != nil {
+				return err
+			}
+			all = append(all, begun{generation, echo})
+		}
+		if err := do(number, all[number].generation, all[number].echo); err != nil {
 			return err
 		}
+		all[number].generation.Close()
+	}
+	return nil
+}
+
+func (a *answer) whole(w http.ResponseWriter, ctx context.Context) error {
+	out := completion{ID: a.id, Object: "text_completion", Created: a.created, Model: a.request.Model.Name, Fingerprint: a.handler.fingerprint()}
+	err := a.each(ctx, func(number int, g *generate.Generation, echo string) error {
+		return a.wholePrompt(number, g, echo, &out)
+	})
+	if err != nil {
+		return err
 	}
 	out.Usage.Total = out.Usage.Prompt + out.Usage.Completion
 	w.Header().Set("Content-Type", "application/json")
@@ -217,12 +137,7 @@ func (a *answer) whole(w http.ResponseWriter, ctx context.Context) error {
 	return nil
 }
 
-func (a *answer) wholePrompt(ctx context.Context, number int, prompt engine.Prompt, out *completion) error {
-	generation, echo, err := a.start(ctx, prompt)
-	if err != nil {
-		return err
-	}
-	defer generation.Close()
+func (a *answer) wholePrompt(number int, generation *generate.Generation, echo string, out *completion) error {
 	answers, err := generation.Answers()
 	if err != nil {
 		return err
@@ -258,22 +173,20 @@ func (a *answer) count(sum *usage, u generate.Usage) {
 
 func (a *answer) stream(w http.ResponseWriter, ctx context.Context) error {
 	s := &stream{answer: a}
-	for number, prompt := range a.request.prompts {
-		err := s.prompt(w, ctx, number, prompt)
-		switch {
-		case errors.Is(err, errGone):
-			return nil
-		case err != nil && s.events == nil:
-			return err
-		case err != nil:
-			defer s.events.Close()
-			if s.events.Data(apierror.From(err).OpenAI()) == nil {
-				_ = s.events.Done()
-			}
-			return nil
-		}
+	err := a.each(ctx, func(number int, g *generate.Generation, echo string) error { return s.prompt(w, number, g, echo) })
+	if err != nil && s.events == nil {
+		return err
 	}
 	defer s.events.Close()
+	switch {
+	case errors.Is(err, errGone):
+		return nil
+	case err != nil:
+		if s.events.Data(apierror.From(err).OpenAI()) == nil {
+			_ = s.events.Done()
+		}
+		return nil
+	}
 	if a.request.includeUsage {
 		s.sum.Total = s.sum.Prompt + s.sum.Completion
 		last := s.chunk()
@@ -296,12 +209,7 @@ type stream struct {
 // errGone: the client has gone, or does not read.
 var errGone = errors.New("the client has gone")
 
-func (s *stream) prompt(w http.ResponseWriter, ctx context.Context, number int, prompt engine.Prompt) error {
-	generation, echo, err := s.start(ctx, prompt)
-	if err != nil {
-		return err
-	}
-	defer generation.Close()
+func (s *stream) prompt(w http.ResponseWriter, number int, generation *generate.Generation, echo string) error {
 	offsets := make([]int, s.request.N)
 	echoed := make([]bool, s.request.N)
 	for {

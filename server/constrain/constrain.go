@@ -60,7 +60,7 @@ func (c Constrainer) Constrain(r *generate.Request, reading parlance.Request, ca
 	}
 	made, err := constraint.New(r.Model.Parser, request)
 	if err != nil {
-		return generate.Constraint{}, refused(err)
+		return generate.Constraint{}, refused(err, r)
 	}
 	if made == nil {
 		return generate.Constraint{Notes: notes}, nil
@@ -140,10 +140,13 @@ func formatOf(f *generate.ResponseFormat) (*constraint.ResponseFormat, error) {
 }
 
 // refused is the error of package constraint as the server answers it.
-func refused(err error) error {
+func refused(err error, r *generate.Request) error {
 	var e *constraint.Error
 	if !errors.As(err, &e) {
 		return err
+	}
+	if e.Param == "response_format" && r.ResponseFormat != nil { // as the request calls it
+		return apierror.Invalidf(r.ResponseFormat.Param, "%v", e.Err)
 	}
 	place := strings.NewReplacer("[", ".", "]", "").Replace(e.Param)
 	return apierror.Invalidf(place, "%v", e)

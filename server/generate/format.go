@@ -2,12 +2,69 @@ package generate
 
 import (
 	"encoding/json/jsontext"
+	"slices"
 	"strings"
 
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
 	"github.com/parlance-llm/parlance/server/body"
 )
+
+// ReadFormat reads response_format and structured_outputs of the OpenAI interfaces that have both; they say the same in two
+// ways. Without either it gives nil. The errors are of the kinds Schema and Invalid.
+func ReadFormat(o *body.Object, choice ToolChoice) (*ResponseFormat, error) {
+	format, err := responseFormat(o.Raw("response_format"))
+	if err != nil {
+		return nil, err
+	}
+	structured, err := StructuredOutputs(o.Raw("structured_outputs"), choice)
+	switch {
+	case err != nil || format == nil:
+		return structured, err
+	case structured != nil && structured.Dialect != format.Dialect:
+		return nil, apierror.Invalidf("response_format", "You can only use one kind of constraints for structured outputs, found %s in `response_format` and %s in `structured_outputs`.", format.Dialect, structured.Dialect)
+	}
+	return format, nil
+}
+
+func responseFormat(value jsontext.Value) (*ResponseFormat, error) {
+	if value == nil {
+		return nil, nil
+	}
+	const param = "response_format"
+	members, ok := body.Members(value)
+	kind := body.Lookup(members, "type")
+	if !ok || kind.Kind() != '"' || !slices.Contains([]string{"text", "json_object", "json_schema", "structural_tag"}, body.Text(kind)) {
+		complaint := apierror.Complaint{Param: "body.response_format.type", Message: "Input should be 'text', 'json_object', 'json_schema' or 'structural_tag'", Found: body.Summary(kind)}
+		if !ok {
+			complaint = apierror.Complaint{Param: "body.response_format", Message: "Input should be a valid dictionary", Found: body.Summary(value)}
+		}
+		return nil, apierror.Join([]apierror.Complaint{complaint})
+	}
+	f := &ResponseFormat{Param: param}
+	switch body.Text(kind) {
+	case "text":
+		return nil, nil
+	case "json_object":
+		f.Dialect = engine.JSONObject
+	case "json_schema":
+		wrapper, ok := body.Members(body.Lookup(members, "json_schema"))
+		if !ok {
+			return nil, apierror.Invalidf(param, "When response_format type is 'json_schema', the 'json_schema' field must be provided.")
+		}
+		schema := body.Lookup(wrapper, "schema")
+		if kind := schema.Kind(); kind != '{' && kind != 't' && kind != 'f' {
+			return nil, apierror.Invalidf(param, "expected a JSON schema in `json_schema.schema`, found %s", body.Found(schema))
+		}
+		f.Dialect, f.Text = engine.JSONSchema, string(schema)
+	case "structural_tag":
+		if err := CheckStructuralTag(members, param); err != nil {
+			return nil, err
+		}
+		f.Dialect, f.Text = engine.StructuralTag, string(value)
+	}
+	return f, nil
+}
 
 // CheckStructuralTag tells whether an object has one of the two shapes of a structural tag; what is in it the engine
 // checks. The error names param.

@@ -226,8 +226,11 @@ func (g *Generator) engineRequest(r *Request, prompt engine.Prompt, conversation
 	e := &engine.Request{
 		ID: r.ID, Model: r.Model.Upstream, Prompt: prompt, Conversation: conversation, Sampling: r.Sampling, MaxTokens: r.MaxTokens,
 		StopTokens: r.StopTokens, IncludeStop: r.IncludeStop, Logprobs: r.Logprobs, TopLogprobs: r.TopLogprobs,
-		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget, Extra: r.EngineParameter,
+		TokenIDs: r.TokenIDs, PromptTokenIDs: r.TokenIDs, ThinkingBudget: r.ThinkingBudget,
 		SpacesBetweenSpecialTokens: r.SpacesBetween, ContinuousUsage: r.CountSteps,
+	}
+	if g.Engine.Name() == "vllm" {
+		e.Extra = r.EngineParameter
 	}
 	if e.TopLogprobs < 0 { // all there are
 		e.TopLogprobs = can.MaxTopLogprobs

@@ -83,6 +83,10 @@ func checkContent(content jsontext.Value, place string) error {
 		if kind := part.Kind(); kind != '{' && kind != '"' {
 			return apierror.Join([]apierror.Complaint{{Param: fmt.Sprintf("%s.%d", place, i), Message: "Input should be a valid dictionary", Found: body.Summary(part)}})
 		}
+		members, _ := body.Members(part)
+		if text := body.Lookup(members, "text"); text != nil && text.Kind() != '"' && text.Kind() != 'n' {
+			return apierror.Join([]apierror.Complaint{{Param: fmt.Sprintf("%s.%d.text", place, i), Message: "Input should be a valid string", Found: body.Summary(text)}})
+		}
 	}
 	return nil
 }

@@ -49,10 +49,11 @@ type Request struct {
 	TopLogprobs    int
 	TokenIDs       bool
 	// CountSteps: the usage is shown while the answer goes on, so the engine is asked to count as it goes.
-	CountSteps      bool
-	SkipSpecial     *bool
-	SpacesBetween   *bool
-	ResponseFormat  *ResponseFormat
+	CountSteps     bool
+	SkipSpecial    *bool
+	SpacesBetween  *bool
+	ResponseFormat *ResponseFormat
+	// EngineParameter are fields that only vLLM's engine understands; others are not sent them.
 	EngineParameter map[string]jsontext.Value
 }
 

@@ -32,6 +32,14 @@ type Registry struct {
 	mutex  sync.Mutex
 	listed []engine.Model
 	asked  time.Time
+	asking *asking // nil: nobody asks the engine now
+}
+
+// asking is the engine being asked for its models, for all that want to know meanwhile.
+type asking struct {
+	done   chan struct{}
+	models []engine.Model
+	err    error
 }
 
 // New makes a registry. With names, all of them lead to the engine's model upstream, "" being the engine's first. Without
@@ -43,25 +51,60 @@ func New(e engine.Engine, served []string, upstream string, parser *parlance.Par
 	return &Registry{engine: e, served: served, upstream: upstream, parser: parser, auto: auto}
 }
 
-// fresh is how long an engine's list of models is believed.
-const fresh = 30 * time.Second
+const (
+	// fresh is how long an engine's list of models is believed.
+	fresh = 30 * time.Second
+	// patience is how long a newer list is waited for where an older one is known, and how long an engine that does not tell
+	// its models is not asked again.
+	patience = time.Second
+)
 
-// list asks the engine for its models; if it does not answer, the last answer counts.
+// list asks the engine for its models; if it does not answer, or takes its time, the last answer counts. Whoever leaves
+// meanwhile waits no longer.
 func (r *Registry) list(ctx context.Context) ([]engine.Model, error) {
 	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if time.Since(r.asked) < fresh && r.listed != nil {
-		return r.listed, nil
+	known, now := r.listed, r.asking
+	if known != nil && time.Since(r.asked) < fresh {
+		r.mutex.Unlock()
+		return known, nil
 	}
-	models, err := r.engine.Models(ctx)
-	if err != nil {
-		if r.listed != nil {
-			return r.listed, nil
+	if now == nil {
+		now = &asking{done: make(chan struct{})}
+		r.asking = now
+		go r.ask(context.WithoutCancel(ctx), now)
+	}
+	r.mutex.Unlock()
+	var late <-chan time.Time
+	if known != nil {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-now.done:
+		if now.err != nil && known != nil {
+			return known, nil
 		}
-		return nil, err
+		return now.models, now.err
+	case <-late:
+		return known, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	r.listed, r.asked = models, time.Now()
-	return models, nil
+}
+
+// ask asks the engine, which has time limits of its own.
+func (r *Registry) ask(ctx context.Context, a *asking) {
+	a.models, a.err = r.engine.Models(ctx)
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	defer close(a.done)
+	r.asking = nil
+	if a.err == nil {
+		r.listed, r.asked = a.models, time.Now()
+	} else {
+		r.asked = time.Now().Add(patience - fresh)
+	}
 }
 
 // Resolve finds a model by the name that a request gives it. "" asks for the first one. The error is of the kind NotFound
@@ -74,6 +117,9 @@ func (r *Registry) Resolve(ctx context.Context, name string) (generate.Model, er
 		return r.model(ctx, r.served[0], r.upstream)
 	}
 	listed, err := r.list(ctx)
+	if err != nil && ctx.Err() != nil {
+		return generate.Model{}, err
+	}
 	if err != nil || len(listed) == 0 {
 		// Nothing is known of the engine's models; it will refuse a wrong name itself.
 		return generate.Model{Name: name, Upstream: name, Parser: r.parser, AutoToolChoice: r.auto}, nil
@@ -92,7 +138,15 @@ func (r *Registry) Resolve(ctx context.Context, name string) (generate.Model, er
 }
 
 func unknown(name string, valid []string) error {
-	return &apierror.Error{Kind: apierror.NotFound, Param: "model", Message: fmt.Sprintf("The model `%s` does not exist. Valid aliases: %s.", name, strings.Join(valid, ", "))}
+	return &apierror.Error{Kind: apierror.NotFound, Param: "model", Message: fmt.Sprintf("The model `%s` does not exist. Valid aliases: %s.", short(name), strings.Join(valid, ", "))}
+}
+
+// short is the beginning of a name that is longer than names are.
+func short(name string) string {
+	if runes := []rune(name); len(runes) > 200 {
+		return string(runes[:200]) + "…"
+	}
+	return name
 }
 
 // model is a model with its parser: the one that was set, else the one that the engine says its model needs.
@@ -102,6 +156,9 @@ func (r *Registry) model(ctx context.Context, name, upstream string) (generate.M
 		return m, nil
 	}
 	listed, err := r.list(ctx)
+	if err != nil && ctx.Err() != nil {
+		return m, err
+	}
 	if err != nil {
 		return m, nil // without the engine's word there is no parser
 	}

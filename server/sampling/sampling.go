@@ -3,6 +3,7 @@
 package sampling
 
 import (
+	"encoding/json/jsontext"
 	"strconv"
 
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -55,8 +56,23 @@ func Read(o *body.Object, r *generate.Request) (f Fields) {
 	f.TokensAsIDs = set(o.Bool("return_tokens_as_token_ids"), false)
 	f.PromptText = set(o.Bool("return_prompt_text"), false)
 	r.ThinkingBudget = whole(o.Int("thinking_token_budget"))
+	r.EngineParameter = engineParameters(o)
 	f.beams = set(o.Bool("use_beam_search"), false)
 	return f
+}
+
+// passedOn are vLLM's own fields that only its engine understands.
+var passedOn = []string{"priority", "cache_salt", "vllm_xargs", "logprob_token_ids", "truncate_prompt_tokens", "length_penalty", "kv_transfer_params"}
+
+// engineParameters are the fields that are passed on as they are.
+func engineParameters(o *body.Object) map[string]jsontext.Value {
+	out := map[string]jsontext.Value{}
+	for _, name := range passedOn {
+		if value := o.Raw(name); value != nil {
+			out[name] = value
+		}
+	}
+	return out
 }
 
 // set is a value, or what holds where there is none.
