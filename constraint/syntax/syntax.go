@@ -58,8 +58,10 @@ type style struct {
 	str              func(b *Builder, a *toolschema.Alternative) language.Node
 	anyString        func(b *Builder) language.Node
 	constant         func(b *Builder, value string, a *toolschema.Node) (language.Node, bool)
-	union            bool // a string is read by the schema, so some strings cannot be written beside other kinds
-	fixed            func(b *Builder, text string) language.Node
+	// beside is a string beside values of other kinds, where a string is read by the schema: what reads like one of those
+	// cannot be written.
+	beside func(b *Builder, n *toolschema.Node, a *toolschema.Alternative) language.Node
+	fixed  func(b *Builder, text string) language.Node
 }
 
 // words are null, true and false, and either of the last two.
@@ -142,6 +144,9 @@ func (b *Builder) alternative(s *style, n *toolschema.Node, a *toolschema.Altern
 	case toolschema.Number:
 		return number
 	case toolschema.String:
+		if s.beside != nil && len(n.Alternatives) > 1 {
+			return s.beside(b, n, a)
+		}
 		return s.str(b, a)
 	case toolschema.Array:
 		return language.Join(openBracket, b.elements(s, a), closeBracket)

@@ -237,6 +237,11 @@ func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t *Tag
 	if t.JSON && kinds == 0 {
 		return a
 	}
+	return b.stringsBeside(a, kinds)
+}
+
+// stringsBeside takes out the strings that would be read as a value of another of the kinds.
+func (b *Builder) stringsBeside(a *regular.Automaton, kinds schema.Kinds) *regular.Automaton {
 	var others []string
 	for _, of := range []struct {
 		kind       schema.Kinds
