@@ -68,6 +68,14 @@ func newDetector(registry *parlance.Registry) *Detector {
 // standard is the detector of the functions of the package.
 var standard = sync.OnceValue(func() *Detector { return newDetector(parlance.Default()) })
 
+// Format tells of a format by the name of its definition.
+func (d *Detector) Format(name string) (parlance.FormatInfo, bool) {
+	if f := d.family(name); f != nil {
+		return f.FormatInfo, true
+	}
+	return parlance.FormatInfo{}, false
+}
+
 // family finds a format by the name of its definition; nil if there is none.
 func (d *Detector) family(name string) *family {
 	for _, f := range d.families {

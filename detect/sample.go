@@ -33,14 +33,13 @@ func (d *Detector) Samples(samples ...string) Result {
 			}
 		}
 	}
-	own := map[string]bool{}
 	r.Tools = settle(r.Tools)
-	if len(r.Tools) > 0 {
-		for _, f := range d.families {
-			if f.Name == r.Tools[0].Format {
-				for _, name := range f.ReasoningNames {
-					own[name] = true
-				}
+	// The thoughts are likely those of the format of the calls, or of one that explains the calls as well.
+	own := map[string]bool{}
+	for _, g := range r.Tools {
+		if slices.Equal(g.rank, r.Tools[0].rank) {
+			for _, name := range g.family.ReasoningNames {
+				own[name] = true
 			}
 		}
 	}
@@ -57,7 +56,33 @@ func (d *Detector) Samples(samples ...string) Result {
 		}
 	}
 	r.Reasoning = settle(r.Reasoning)
+	for i := range r.Tools {
+		d.unexplained(&r.Tools[i], r.Reasoning, samples)
+	}
 	return r
+}
+
+// unexplained adds what of the samples a guess leaves over, when a reasoning parser takes the thoughts out: the format's own if
+// it is among the guesses, else the likeliest.
+func (d *Detector) unexplained(g *Guess, reasoning []Guess, samples []string) {
+	if g.left == 0 {
+		return
+	}
+	left := g.left
+	best := slices.IndexFunc(reasoning, func(r Guess) bool { return slices.Contains(g.family.ReasoningNames, r.Name) })
+	if best = max(best, 0); best < len(reasoning) {
+		if parser, err := d.registry.Lookup(g.Name, reasoning[best].Name); err == nil {
+			var read reading
+			for _, text := range samples {
+				read.add(d.read(parser, text, g.family.tokens(samples)))
+			}
+			left = min(left, read.foreign+read.junk+read.broken)
+		}
+	}
+	if left > 0 {
+		g.Evidence = append(g.Evidence, Evidence{Source: FromSample, Offset: -1, Against: true,
+			Says: fmt.Sprintf("%d bytes that look like markup, or belong to broken calls, are not explained", left)})
+	}
 }
 
 // share is the share of the markers that occur in the samples.
@@ -119,13 +144,10 @@ func (f *family) tools(samples []string) (Guess, bool) {
 	if read.calls == 0 {
 		return g, false
 	}
-	if left := read.foreign + read.junk + read.broken; left > 0 {
-		g.Evidence = append(g.Evidence, Evidence{Source: FromSample, Offset: -1, Against: true,
-			Says: fmt.Sprintf("%d bytes that look like markup, or belong to broken calls, are not explained", left)})
-	}
+	g.left = read.foreign + read.junk + read.broken
 	g.Score, g.seen = read.share(), share(f.markers, samples)
-	g.whole = read.arguments || read.foreign+read.junk+read.broken == 0
-	g.rank = []float64{float64(read.calls), -float64(read.foreign + read.junk + read.broken), float64(read.explained)}
+	g.whole = read.arguments || g.left == 0
+	g.rank = []float64{float64(read.calls), -float64(g.left), float64(read.explained)}
 	return g, true
 }
 
@@ -149,7 +171,6 @@ func (r *reading) add(o reading) {
 	r.junk += o.junk
 	r.broken += o.broken
 	r.thought += o.thought
-	r.arguments = r.arguments || o.arguments
 	r.arguments = r.arguments || o.arguments
 }
 

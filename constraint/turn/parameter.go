@@ -459,6 +459,9 @@ func (w *walker) taggedBy(rule *parameterRule, line *valueLine, p *parameter) *s
 	if line.tested || line.codec == "json" && len(line.types) == 0 {
 		t.JSON = line.codec == "json"
 	}
+	if len(rule.lines) > 1 { // what is a string stands on a line for text, all else on one for JSON
+		t.NoRaw, t.NoJSON = line.codec == "json", line.codec != "json" && !(line.untyped && w.parameterRule().typeOptional)
+	}
 	end := func(expression string) {
 		if expression == "" || slices.Contains(t.Ends, expression) {
 			return

@@ -206,7 +206,8 @@ func matches(p grammar.Pattern, value string, known bool) bool {
 // is written.
 func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
 	if s.target != nothing {
-		var leading []int
+		var space [8]int
+		leading := space[:0]
 		for i, item := range items {
 			if w.leads(item, s.target) {
 				leading = append(leading, i)
@@ -232,7 +233,8 @@ func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
 			return language.Any(options...)
 		}
 	}
-	var out []language.Node
+	var space [8]language.Node
+	out := space[:0]
 	for i, item := range items {
 		if blank, ok := item.(*grammar.Blank); ok {
 			if s.header {
