@@ -317,6 +317,7 @@ func (w *walker) layout(e *grammar.Layout, s scene) language.Node {
 	if e.Inner == nil {
 		return language.Text(e.Text)
 	}
+	var texts []string
 	var all []language.Node
 	for _, alternative := range e.Inner.Alternatives {
 		text, named := "", false
@@ -330,7 +331,8 @@ func (w *walker) layout(e *grammar.Layout, s scene) language.Node {
 				}
 			}
 		}
-		if text != "" && (named || strings.TrimSpace(text) == "") {
+		if text != "" && (named || strings.TrimSpace(text) == "") && !slices.Contains(texts, text) {
+			texts = append(texts, text)
 			all = append(all, language.Text(text))
 		}
 	}
