@@ -244,6 +244,12 @@ func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
 			out = append(out, w.blank(blank, items, i))
 			continue
 		}
+		if i > 0 {
+			if written := w.writtenPart(items[i-1], item); written != nil {
+				out = append(out, language.Maybe(w.sequence(written.Items, s)))
+				continue
+			}
+		}
 		out = append(out, w.item(item, s))
 	}
 	return language.Join(out...)
@@ -340,6 +346,29 @@ func (w *walker) layout(e *grammar.Layout, s scene) language.Node {
 		return language.Text("")
 	}
 	return language.Any(all...)
+}
+
+// writtenPart is the alternative of a choice that may be left out, if the group behind '^' before it writes what it begins
+// with; else nil.
+func (w *walker) writtenPart(before, item grammar.Expression) *grammar.Sequence {
+	layout, ok := before.(*grammar.Layout)
+	choice, isChoice := item.(*grammar.Choice)
+	if !ok || !isChoice || layout.Inner == nil || !slices.ContainsFunc(choice.Alternatives, func(a *grammar.Sequence) bool { return len(a.Items) == 0 }) {
+		return nil
+	}
+	for _, a := range choice.Alternatives {
+		for _, by := range layout.Inner.Alternatives {
+			if len(a.Items) == 0 || len(by.Items) == 0 {
+				continue
+			}
+			one, ok := a.Items[0].(*grammar.Literal)
+			other, same := by.Items[0].(*grammar.Literal)
+			if ok && same && one.Text == other.Text {
+				return a
+			}
+		}
+	}
+	return nil
 }
 
 func (w *walker) optional(e *grammar.Optional, s scene) language.Node {
