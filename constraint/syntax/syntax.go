@@ -22,7 +22,7 @@ type Builder struct {
 	delimited map[string]*style
 	// tagged and byEnds are what is known of the texts between tags, by how they are read and by what ends them.
 	tagged map[*Tagged]*between
-	byEnds map[string]*between
+	byEnds map[string]between
 }
 
 type made struct {
@@ -42,7 +42,7 @@ const (
 
 // New makes a Builder.
 func New() *Builder {
-	return &Builder{made: map[made]*language.Rule{}, text: map[string]language.Node{}, delimited: map[string]*style{}, tagged: map[*Tagged]*between{}, byEnds: map[string]*between{}}
+	return &Builder{made: map[made]*language.Rule{}, text: map[string]language.Node{}, delimited: map[string]*style{}, tagged: map[*Tagged]*between{}, byEnds: map[string]between{}}
 }
 
 // style is a way to write values with brackets: JSON, Python or delimited.

@@ -284,10 +284,7 @@ func (w *walker) kind(line *valueLine, value *syntax.Value) (kind string, writte
 	if len(lines) < 2 {
 		return "", true
 	}
-	// What is a string stands on a line for text, all else on one for JSON. The type is said, even where it may be left out.
-	if value.Raw == (line.codec == "json") {
-		return "", false
-	}
+	// The type is said, even where it may be left out.
 	if line.tested {
 		if len(line.types) == 0 {
 			return "", false
@@ -385,6 +382,9 @@ func (w *walker) taggedBy(rule *parameterRule, line *valueLine, p *parameter) *s
 	t := &syntax.Tagged{Entities: line.codec == "xml", JSON: line.codec == "json"}
 	if line.tested || line.codec == "json" && len(line.types) == 0 {
 		t.JSON = line.codec == "json"
+	}
+	if len(rule.lines) > 1 { // what is a string stands on a line for text, all else on one for JSON
+		t.NoRaw, t.NoJSON = line.codec == "json", line.codec != "json"
 	}
 	end := func(expression string) {
 		if expression == "" || slices.Contains(t.Ends, expression) {

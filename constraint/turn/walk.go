@@ -206,7 +206,8 @@ func matches(p grammar.Pattern, value string, known bool) bool {
 // is written.
 func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
 	if s.target != nothing {
-		var leading []int
+		var space [8]int
+		leading := space[:0]
 		for i, item := range items {
 			if w.leads(item, s.target) {
 				leading = append(leading, i)
@@ -232,7 +233,8 @@ func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
 			return language.Any(options...)
 		}
 	}
-	var out []language.Node
+	var space [8]language.Node
+	out := space[:0]
 	for i, item := range items {
 		if blank, ok := item.(*grammar.Blank); ok {
 			if s.header {
@@ -315,6 +317,7 @@ func (w *walker) layout(e *grammar.Layout) language.Node {
 	if e.Inner == nil {
 		return language.Text(e.Text)
 	}
+	var texts []string
 	var all []language.Node
 	for _, alternative := range e.Inner.Alternatives {
 		text := ""
@@ -323,7 +326,8 @@ func (w *walker) layout(e *grammar.Layout) language.Node {
 				text += w.fill(literal.Text)
 			}
 		}
-		if text != "" && strings.TrimSpace(text) == "" {
+		if text != "" && strings.TrimSpace(text) == "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
 			all = append(all, language.Text(text))
 		}
 	}
