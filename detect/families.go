@@ -68,6 +68,14 @@ func newDetector(registry *parlance.Registry) *Detector {
 // standard is the detector of the functions of the package.
 var standard = sync.OnceValue(func() *Detector { return newDetector(parlance.Default()) })
 
+// Format tells of a format by the name of its definition.
+func (d *Detector) Format(name string) (parlance.FormatInfo, bool) {
+	if f := d.family(name); f != nil {
+		return f.FormatInfo, true
+	}
+	return parlance.FormatInfo{}, false
+}
+
 // family finds a format by the name of its definition; nil if there is none.
 func (d *Detector) family(name string) *family {
 	for _, f := range d.families {
@@ -153,8 +161,8 @@ func indexOf(families []*family) *index {
 	return x
 }
 
-// tokens are the markers with a hole that stand in the samples, with what fills the hole there; a request calls them
-// its special tokens.
+// tokens are the markers with a hole that stand in the samples, with what fills the hole there, which a sign sets apart
+// from the word before it; a request calls them its special tokens.
 func (f *family) tokens(samples []string) (out []string) {
 	const longest = 40
 	for _, marker := range f.Markers {
@@ -167,7 +175,7 @@ func (f *family) tokens(samples []string) (out []string) {
 			for _, after, found := strings.Cut(text, begin); found; _, after, found = strings.Cut(after, begin) {
 				filling, _, closed := strings.Cut(after, end)
 				token := begin + filling + end
-				if closed && filling != "" && len(filling) <= longest && !strings.ContainsAny(filling, " \n<") && !slices.Contains(out, token) {
+				if closed && filling != "" && !isLetter(filling[0]) && len(filling) <= longest && !strings.ContainsAny(filling, " \n<") && !slices.Contains(out, token) {
 					out = append(out, token)
 				}
 			}

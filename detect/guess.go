@@ -56,6 +56,8 @@ type Guess struct {
 	rank   []float64 // compared one after the other, larger first
 	seen   float64   // share of the format's markers that were seen: decides between formats that are alike
 	unsure bool      // too little speaks for it to be sure of it, even if it is the best
+	names  []string  // of the first calls
+	left   int       // bytes of samples that are not explained
 	whole  bool      // at least one call has arguments, or nothing is left unexplained
 }
 
@@ -63,7 +65,18 @@ type Guess struct {
 type Result struct {
 	Tools     []Guess `json:"tools"`
 	Reasoning []Guess `json:"reasoning"`
+	// Shows tells whether the chat template shows the tools of a request, as far as there is one that could be rendered.
+	Shows Shown `json:"shows_tools,omitzero"`
 }
+
+// Shown is what is known of a chat template.
+type Shown string
+
+// Whether a chat template shows tools; "" is not known.
+const (
+	ToolsAreShown  Shown = "yes"
+	ToolsAreHidden Shown = "no"
+)
 
 // Flags are the flags for the best guesses, as the command line takes them; empty if there is no guess.
 func (r Result) Flags() string {

@@ -1,12 +1,12 @@
 package detect
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,63 +71,6 @@ func (f *family) tokensOf(tokens []string, has func(string) bool) (Guess, bool) 
 	return g, true
 }
 
-// Name tells which formats a model of this name has, as far as the definitions know checkpoints.
-func Name(model string) Result { return standard().Name(model) }
-
-// Name is as the function of the package.
-func (d *Detector) Name(model string) Result {
-	var r Result
-	for _, f := range d.families {
-		if g, ok := f.named(f.Models, model); ok && len(f.ToolNames) > 0 {
-			g.Name = f.ToolNames[0]
-			r.Tools = append(r.Tools, g)
-		}
-		for _, name := range f.ReasoningNames {
-			models, own := f.ReasoningModels[name]
-			if !own {
-				models = f.Models
-			}
-			if g, ok := f.named(models, model); ok {
-				g.Name = name
-				r.Reasoning = append(r.Reasoning, g)
-			}
-		}
-	}
-	r.Tools, r.Reasoning = settle(r.Tools), settle(r.Reasoning)
-	return r
-}
-
-// named is the guess where a model's name fits one of the patterns and none behind it takes that back; the longest
-// pattern counts.
-func (f *family) named(patterns []string, model string) (Guess, bool) {
-	best := ""
-	for _, pattern := range patterns {
-		if but, ok := strings.CutPrefix(pattern, "!"); ok {
-			if matches(but, model) {
-				best = ""
-			}
-		} else if matches(pattern, model) && len(pattern) > len(best) {
-			best = pattern
-		}
-	}
-	if best == "" {
-		return Guess{}, false
-	}
-	return Guess{family: f, Format: f.Name, Score: 1, rank: []float64{float64(len(best))},
-		Evidence: []Evidence{{Source: FromName, Text: model, Offset: -1, Says: "models called " + best + " write it"}}}, true
-}
-
-// matches tells whether a model's name fits a pattern, with or without its owner, in any case.
-func matches(pattern, model string) bool {
-	pattern, model = strings.ToLower(pattern), strings.ToLower(strings.TrimSuffix(model, "/"))
-	for _, pair := range [][2]string{{pattern, model}, {path.Base(pattern), path.Base(model)}} {
-		if ok, err := path.Match(pair[0], pair[1]); err == nil && ok {
-			return true
-		}
-	}
-	return false
-}
-
 // Folder tells which formats the model in a folder has: from its chat template, its vocabulary, and the names in
 // config.json and of the folder. The error is of a folder that has none of these.
 func Folder(folder string) (Result, error) { return standard().Folder(folder) }
@@ -180,7 +123,11 @@ var weights = map[Source]float64{FromSample: 4, FromTemplate: 3, FromName: 1.5, 
 func Combine(results ...Result) Result {
 	tools := func(r Result) []Guess { return r.Tools }
 	reasoning := func(r Result) []Guess { return r.Reasoning }
-	return Result{Tools: combine(results, tools), Reasoning: combine(results, reasoning)}
+	r := Result{Tools: combine(results, tools), Reasoning: combine(results, reasoning)}
+	for _, one := range results {
+		r.Shows = cmp.Or(r.Shows, one.Shows)
+	}
+	return r
 }
 
 func combine(results []Result, half func(Result) []Guess) (out []Guess) {
@@ -219,7 +166,7 @@ func combine(results []Result, half func(Result) []Guess) (out []Guess) {
 	if len(out) > 0 {
 		ahead := out[0].rank[0]
 		for _, g := range out[1:] {
-			if g.Format != out[0].Format {
+			if !sameWire(g, out[0]) {
 				ahead -= g.rank[0]
 				break
 			}

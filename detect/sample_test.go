@@ -104,3 +104,12 @@ func TestSamplesOfTheCases(t *testing.T) {
 		t.Error("less than 98 %")
 	}
 }
+
+// TestSharedCallsAreNotSure: where several formats explain the calls alike, none of their thoughts is sure either, unless they
+// write the same.
+func TestSharedCallsAreNotSure(t *testing.T) {
+	r := Samples("Hm.\n</think>\n<tool_call>\n<function=f>\n<parameter=x>\n1\n</parameter>\n</function>\n</tool_call>")
+	if len(r.Tools) == 0 || len(r.Reasoning) == 0 || r.Tools[0].Sure || r.Reasoning[0].Sure {
+		t.Errorf("expected guesses that are not sure, found %+v", r)
+	}
+}

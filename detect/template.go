@@ -20,7 +20,7 @@ func Template(source string) Result { return standard().Template(source) }
 // Template is as the function of the package.
 func (d *Detector) Template(source string) Result {
 	x := inspect(source)
-	var r Result
+	r := Result{Shows: x.shows()}
 	for _, f := range d.families {
 		if g, ok := x.tools(f); ok && len(f.ToolNames) > 0 {
 			r.Tools = append(r.Tools, g)
@@ -115,6 +115,17 @@ func rarityOf(families []*family) map[string]float64 {
 	return out
 }
 
+// shows tells whether the template shows the tools.
+func (x *inspection) shows() Shown {
+	switch {
+	case x.prompt == "":
+		return ""
+	case strings.Contains(x.prompt, probeName):
+		return ToolsAreShown
+	}
+	return ToolsAreHidden
+}
+
 // weigh is the share of markers that the source has, rare ones counting more, and the evidence of those that it has.
 func (x *inspection) weigh(f *family, markers []string) (share float64, evidence []Evidence) {
 	all := 0.0
@@ -187,11 +198,18 @@ func (x *inspection) tools(f *family) (Guess, bool) {
 	if rendered == 0 && (opened == 0 || x.calls != "" && strings.Contains(x.calls, probeCity)) && weight < 1 {
 		return g, false
 	}
-	g.Evidence = append(append(g.Evidence, hints...), evidence...)
+	g.Evidence = append(append(g.Evidence, hints...), apart(evidence, hints)...)
 	g.Score = (rendered + min(max(weight, 0), 1) + share) / 3
 	g.rank = []float64{rendered, -unexplained, min(weight, 1), x.turn(f), max(weight, 0), part, share}
 	g.unsure = !known || rendered == 0 && weight < 1
 	return g, true
+}
+
+// apart is the evidence whose text is not among what is told already.
+func apart(evidence, told []Evidence) []Evidence {
+	return slices.DeleteFunc(evidence, func(e Evidence) bool {
+		return slices.ContainsFunc(told, func(other Evidence) bool { return other.Text == e.Text })
+	})
 }
 
 // isSwitch tells whether a text is the name of an argument that switches the format's thinking.
@@ -281,20 +299,46 @@ func (x *inspection) reasoning(f *family, name, best string, sure bool) (Guess, 
 		own = 1
 		g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: best, Offset: -1, Says: "the calls are this format's"})
 	}
-	switches := x.switches(f, name, &g)
+	switches, byDefault := x.switches(f, name, &g), x.byDefault(f, name)
 	weight, part, hints := x.hints(f)
-	g.Evidence = append(append(g.Evidence, hints...), evidence...)
+	g.Evidence = append(append(g.Evidence, hints...), apart(evidence, hints)...)
 	if rendered == 0 && own == 0 && share < leastShare {
 		return g, false
 	}
 	g.Score = (rendered + own + share) / 3
-	g.rank = []float64{own, rendered, switches, min(weight, 1), x.turn(f), max(weight, 0), part, share}
+	g.rank = []float64{own, rendered, switches, min(weight, 1), x.turn(f), byDefault, max(weight, 0), part, share}
 	g.unsure = rendered == 0 && own == 0 && weight < 1 || own == 1 && !sure
 	return g, true
 }
 
 // leastShare is how many of a format's markers must be there if nothing else speaks for it.
 const leastShare = 0.9
+
+// byDefault tells whether the prompt that the template renders, with no argument, leaves the thought as the format's does: 1 if
+// so, −1 if it opens one where the format has it closed, or the other way round, 0 if it shows neither.
+func (x *inspection) byDefault(f *family, name string) float64 {
+	thinking, ok := f.Thinking[name]
+	if !ok || !thinking.StartsInside {
+		return 0
+	}
+	parser, err := f.detector.registry.Lookup("", name)
+	if err != nil {
+		return 0
+	}
+	switch parser.PromptState(parlance.Request{Prompt: x.prompt, SpecialTokens: f.tokens([]string{x.prompt})}).Prompt {
+	case parlance.ThoughtOpen:
+		if thinking.OnByDefault {
+			return 1
+		}
+		return -1
+	case parlance.ThoughtClosed:
+		if thinking.OnByDefault {
+			return -1
+		}
+		return 1
+	}
+	return 0
+}
 
 // switches tells whether the template heeds the arguments that switch the format's thinking: 1 if it does, −1 if it heeds
 // none of them, 0 if there are none.

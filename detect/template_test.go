@@ -106,6 +106,9 @@ func TestOwnTemplates(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := Template(string(data))
+		if file == "deepseek_v31" && (len(r.Reasoning) == 0 || r.Reasoning[0].Name != "deepseek_v3" || !r.Reasoning[0].Sure) {
+			t.Errorf("%s: thinking is off by default: %+v", file, r.Reasoning)
+		}
 		if len(r.Tools) == 0 || r.Tools[0].Format != want && !slices.Contains(r.Tools[0].Like, want) {
 			t.Errorf("%s: %v, want %s", file, r.Tools, want)
 		}
@@ -158,6 +161,62 @@ func TestNames(t *testing.T) {
 		}
 		if found != want {
 			t.Errorf("%s: %q, want %q", name, found, want)
+		}
+	}
+}
+
+// TestNamesOfCopies: a copy in another quantisation is the same model, whoever keeps it; one that somebody has made from it
+// may not be, and no guess about it is sure.
+func TestNamesOfCopies(t *testing.T) {
+	for name, want := range map[string]struct {
+		tool, reasoning string
+		sure            bool
+	}{
+		"unsloth/Qwen3-8B-GGUF":                          {"qwen3_json", "qwen3", true},
+		"someone/Qwen3-8B-AWQ":                           {"qwen3_json", "qwen3", true},
+		"RedHatAI/Qwen3-32B-quantized.w4a16":             {"qwen3_json", "qwen3", true},
+		"RedHatAI/Qwen3-32B-FP8-dynamic":                 {"qwen3_json", "qwen3", true},
+		"mlx-community/Qwen3-30B-A3B-Thinking-2507-4bit": {"qwen3_json", "qwen3", true},
+		"unsloth/Qwen3-30B-A3B-Instruct-2507-GGUF":       {"qwen3_json", "", true},
+		"Qwen3-8B-Q4_K_M.gguf":                           {"qwen3_json", "qwen3", true},
+		"hf.co/unsloth/Qwen3-8B-GGUF:UD-Q4_K_XL":         {"qwen3_json", "qwen3", true},
+		"https://huggingface.co/Qwen/Qwen3-8B":           {"qwen3_json", "qwen3", true},
+		"qwen3:8b":                                       {"qwen3_json", "qwen3", true},
+		"qwen3:8b-q4_K_M":                                {"qwen3_json", "qwen3", true},
+		"gpt-oss:20b":                                    {"openai", "openai_gptoss", true},
+		"unsloth/gpt-oss-20b-GGUF":                       {"openai", "openai_gptoss", true},
+		"lmstudio-community/gpt-oss-120b-MXFP4-GGUF":     {"openai", "openai_gptoss", true},
+		"unsloth/DeepSeek-V3.2-GGUF":                     {"deepseek_v32", "deepseek_v3", true},
+		"unsloth/DeepSeek-V3-0324-GGUF":                  {"deepseek_v3", "", true},
+		"meta-llama/Meta-Llama-3.1-8B-Instruct":          {"llama3_json", "", true},
+		"bartowski/Meta-Llama-3.1-8B-Instruct-GGUF":      {"llama3_json", "", true},
+		"unsloth/NVIDIA-Nemotron-3-Nano-30B-A3B-GGUF":    {"qwen3_coder", "nemotron_v3", true},
+		"hugging-quants/Llama-3.1-8B-Instruct-AWQ-INT4":  {"llama3_json", "", true},
+		"lmstudio-community/GLM-4.7-Flash-GGUF":          {"glm47", "glm47", true},
+		"huihui-ai/Qwen3-8B-abliterated":                 {"qwen3_json", "qwen3", false},
+		"someone/Qwen3-8B-ReAct-finetune":                {"qwen3_json", "qwen3", false},
+		"nvidia/Llama-3.1-Nemotron-Nano-8B-v1":           {"llama3_json", "", false}, // it writes <TOOLCALL>[…]
+		"allenai/Llama-3.1-Tulu-3-8B":                    {"llama3_json", "", false},
+		"someone/my-Llama-3-finetuned-on-Qwen3-data":     {"", "", false},
+		"Qwen/Qwen3-Embedding-8B":                        {"", "", false},
+		"Qwen/Qwen3-Reranker-4B":                         {"", "", false},
+		"":                                               {"", "", false},
+		"/":                                              {"", "", false},
+		"GGUF":                                           {"", "", false},
+	} {
+		r := Name(name)
+		tool, reasoning, sure := "", "", false
+		if len(r.Tools) > 0 {
+			tool, sure = r.Tools[0].Name, r.Tools[0].Sure
+		}
+		if len(r.Reasoning) > 0 {
+			reasoning = r.Reasoning[0].Name
+			if r.Reasoning[0].Sure != want.sure {
+				t.Errorf("%s: the reasoning parser is sure: %v", name, r.Reasoning[0].Sure)
+			}
+		}
+		if tool != want.tool || reasoning != want.reasoning || sure != want.sure {
+			t.Errorf("%s: %q and %q, sure: %v; want %+v", name, tool, reasoning, sure, want)
 		}
 	}
 }

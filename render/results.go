@@ -28,9 +28,9 @@ type Result struct {
 
 // Results writes the results of tools as they stand behind a message of the model, up to where the model goes on: what
 // ends its turn, the results, and what opens the next turn, if the format has the model go on in a turn of its own.
-// Joined to what Render writes of the message before and of the one behind, it is a stretch of the conversation as the
-// model sees it. What a generation prompt adds to that, such as the opener of a thought, is the chat template's, as is
-// everything around user and system messages.
+// Behind the text that Render gives of the message before, and before that of the next one, rendered with this text as
+// the prompt of the request, it is a stretch of the conversation as the model sees it. What a generation prompt adds to
+// that, such as the opener of a thought, is the chat template's, as is everything around user and system messages.
 //
 // answered is the message whose calls are answered, and o what it was rendered with; nil if it is not known. A result
 // answers the call whose id it has; if none of the calls has one, the call of its place. The function is called by the

@@ -155,6 +155,7 @@ func compareResults(t *testing.T, r *render.Renderer, name string, request chatt
 		}
 		answered.Content = messages[k].text(t)
 		followsTheCalls(t, r.Parser(), before, answered, o)
+		meets(t, r, name, before, answered, o)
 		goesOn(t, name, behind, messages, next)
 		at = len(prompt) - len(behind)
 		compared++
@@ -184,6 +185,32 @@ func followsTheCalls(t *testing.T, parser *parlance.Parser, prompt string, answe
 		return
 	}
 	t.Errorf("expected the calls, and nothing behind them, in %q", prompt[max(first, 0):])
+}
+
+// otherEnds are templates that end a turn with calls otherwise than the renderer, so that nothing tells where the results
+// begin: Hunyuan's leaves out the frame around the answer.
+var otherEnds = map[string]bool{"hunyuan_a13b": true}
+
+// meets holds that results begin where the renderer's text of the message ends: the markup behind the last call is the
+// same in the prompt.
+func meets(t *testing.T, r *render.Renderer, name, prompt string, answered *parlance.Message, o render.Options) {
+	t.Helper()
+	if otherEnds[name] || strings.Contains(t.Name(), "arguments_as_text") { // which some templates write as they are
+		return
+	}
+	calls := &parlance.Message{Calls: answered.Calls}
+	text, parts, err := r.Outline(calls, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(text)
+	for k := len(parts) - 1; k >= 0 && (parts[k].Kind == render.PartMarkup || parts[k].Kind == render.PartSpace); k-- {
+		end = parts[k].Start
+	}
+	prompt = strings.TrimSuffix(prompt, strings.TrimSpace(answered.Content)) // Gemma's stands behind the calls
+	if !strings.HasSuffix(prompt, text[end:]) {
+		t.Errorf("the renderer ends the message with %q, the prompt in %q", text[end:], prompt[max(0, len(prompt)-len(text[end:])-20):])
+	}
 }
 
 // goesOn holds that a prompt goes on behind results with the next message of the model, or ends where it is to go on.

@@ -4,7 +4,10 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/constraint/language"
@@ -47,10 +50,24 @@ func EBNF(n language.Node) Grammar { return grammar(n, ebnf) }
 // Lark writes a language for llguidance. The start rule is start.
 func Lark(n language.Node) Grammar { return grammar(n, lark) }
 
+// writers are writers that are not in use: what room they have got serves the next language.
+var writers = sync.Pool{New: func() any { return new(writer) }}
+
 func grammar(n language.Node, s *spelling) Grammar {
-	w := writer{spelling: s}
-	text := w.write(nil, n)
-	return Grammar{string(text), w.widened}
+	w := writers.Get().(*writer)
+	w.spelling = s
+	w.write(n)
+	var text strings.Builder
+	text.Grow(w.size())
+	for _, line := range w.lines {
+		text.Write(w.done[line.from:line.to])
+		text.WriteByte('\n')
+	}
+	g := Grammar{text.String(), w.widened}
+	if w.reset(); cap(w.done) <= mostRoom {
+		writers.Put(w)
+	}
+	return g
 }
 
 // Writer writes one language after the other for xgrammar, each as a grammar by itself.
@@ -60,7 +77,15 @@ type Writer struct{ w writer }
 func NewWriter() *Writer { return &Writer{writer{spelling: ebnf}} }
 
 // Append appends a language as EBNF. What the grammar lets through besides is not told.
-func (w *Writer) Append(dst []byte, n language.Node) []byte { return w.w.write(dst, n) }
+func (w *Writer) Append(dst []byte, n language.Node) []byte {
+	w.w.write(n)
+	dst = slices.Grow(dst, w.w.size())
+	for _, line := range w.w.lines {
+		dst = append(append(dst, w.w.done[line.from:line.to]...), '\n')
+	}
+	w.w.reset()
+	return dst
+}
 
 // writer writes a language. A rule is met while another is being written: each has a line of its own, the lines stand in
 // the order in which their rules were met.
@@ -68,8 +93,10 @@ type writer struct {
 	*spelling
 	names    map[*language.Rule]string
 	automata map[*regular.Automaton]string
-	// taken are the names that have been given, each with the number that comes next where it is asked for again.
+	// taken are the names that have been given, each with the number that comes next where it is asked for again; most is
+	// how many there have been at a time.
 	taken map[string]int
+	most  int
 	// out is the line being written, spare are buffers for lines, done is the text of those that are complete.
 	out   []byte
 	spare [][]byte
@@ -84,24 +111,34 @@ type writer struct {
 // line is a complete line: a part of done.
 type line struct{ from, to int }
 
-// mostKept is how many names there may be for the room they take to be used again.
-const mostKept = 64
+// mostRoom is how many bytes of a text there may be for the room they take to be used again, mostKept how many names.
+const (
+	mostRoom = 1 << 20
+	mostKept = 1 << 13
+)
 
-func (w *writer) write(dst []byte, n language.Node) []byte {
-	if w.taken == nil || len(w.taken) > mostKept {
+// write writes a language as lines.
+func (w *writer) write(n language.Node) {
+	if w.taken == nil {
 		w.names, w.automata, w.taken = map[*language.Rule]string{}, map[*regular.Automaton]string{}, map[string]int{}
-	} else {
-		clear(w.names)
-		clear(w.automata)
-		clear(w.taken)
 	}
-	w.done, w.lines, w.widened = w.done[:0], w.lines[:0], nil
 	w.taken[w.root] = 2
 	w.line(w.root, n)
-	for _, line := range w.lines {
-		dst = append(append(dst, w.done[line.from:line.to]...), '\n')
+}
+
+// size is that of the text.
+func (w *writer) size() int { return len(w.done) + len(w.lines) }
+
+// reset makes a writer ready for another language. It holds on to nothing of this one.
+func (w *writer) reset() {
+	// Clearing takes time by what there has been most of.
+	if w.most = max(w.most, len(w.taken)); w.most > mostKept || w.most > 64 && len(w.taken) < w.most/16 {
+		w.names, w.automata, w.taken, w.most = nil, nil, nil, 0
 	}
-	return dst
+	clear(w.names)
+	clear(w.automata)
+	clear(w.taken)
+	w.done, w.lines, w.widened = w.done[:0], w.lines[:0], nil
 }
 
 // line writes a line: the name of a rule and its body.

@@ -22,44 +22,42 @@ type Tagged struct {
 	Entities, Layout bool
 	// JSON: where the schema is silent the text is JSON, else a string.
 	JSON bool
+	// NoRaw: strings as they stand are not written so. NoJSON: nothing else is.
+	NoRaw, NoJSON bool
 }
 
 // Value is a value between tags: what is written, and whether a string stands there as it is.
 type Value struct {
-	Kind string // string, number, boolean, null, array or object: the JSON kind
+	Kind string // string, number, boolean, null, array or object: the JSON kind; or AnyKind
 	Raw  bool
 	Node language.Node
 }
 
+// AnyKind is the kind of a value that is any JSON but a string.
+const AnyKind = "any JSON"
+
 // Tagged are the ways to write a value of a schema between tags. read is the schema as the reader of values has it.
-func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) (out []Value) {
+func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []Value {
 	known := b.between(t)
-	free, json := known.free, known.json
-	raw := func(a *regular.Automaton) Value {
-		plain := a == nil
-		if plain {
-			a = free
-		} else if both, err := a.And(free); err == nil {
-			a = both
-		}
-		all := a
-		a = b.readAsString(a, read, t)
-		return Value{"string", true, b.layout(a, t, plain && a == all)}
-	}
 	kinds := read.Kinds()
-	if kinds == schema.String || kinds == 0 && !t.JSON {
-		// Whatever stands there is a string.
-		if n.Free || kinds == 0 {
-			return []Value{raw(nil)}
+	switch {
+	case kinds == 0 && t.JSON && n.Free:
+		if t.NoJSON {
+			return nil
+		}
+		return []Value{{AnyKind, false, jsonMark(jsonSchema(toolschema.Any, b.any(known.json), t), t)}}
+	case n.Free || kinds == 0 && !t.JSON: // whatever stands there is a string
+		if t.NoRaw {
+			return nil
+		}
+		return []Value{b.rawValue(nil, read, t)}
+	}
+	out := make([]Value, 0, len(n.Alternatives))
+	if !t.NoRaw {
+		if value, ok := b.constantTexts(n, read, t); ok {
+			out = append(out, value)
 		}
 	}
-	if n.Free {
-		if kinds == 0 {
-			return []Value{{"object", false, &language.Mark{Role: language.JSON, Inner: &language.Schema{Schema: toolschema.Any, Body: b.any(json), Excludes: t.Literal}}}}
-		}
-		return append(out, raw(nil))
-	}
-	containers := map[string]*toolschema.Node{}
 	group := func(kind string, node language.Node) {
 		for i := range out {
 			if out[i].Kind == kind && !out[i].Raw {
@@ -69,65 +67,120 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) (ou
 		}
 		out = append(out, Value{kind, false, node})
 	}
-	var constants []string
+	var objects, arrays *toolschema.Node
 	for _, a := range n.Alternatives {
 		switch {
-		case a.Kind == toolschema.String:
-			out = append(out, raw(b.texts(a)))
 		case a.IsString():
-			text := unquote(a.Value)
-			constants = append(constants, text)
+			if a.Kind == toolschema.String && !t.NoRaw {
+				out = append(out, b.rawValue(b.texts(a), read, t))
+			}
+			// Beside containers everything that is JSON is read, so a string that looks like a container can be written as JSON.
+			if a.Kind == toolschema.String && t.JSON && !t.NoJSON && kinds.Has(schema.Object|schema.Array) {
+				group("string", b.alternative(known.json, n, a))
+			}
+		case t.NoJSON:
 		case a.Kind == toolschema.Constant:
-			if node, ok := b.constant(json, a.Value, n); ok && b.readsAs(a.Value, a.Value, read, t) {
+			if node, ok := b.constant(known.json, a.Value, n); ok && b.readsAs(a.Value, a.Value, read, t) {
 				group(kindOfText(a.Value), node)
 			} else {
 				b.note(n, "enum", "the format has no way to write "+a.Value)
 			}
 		default:
 			kind := a.Kind.String()
-			if a.Kind == toolschema.Integer {
+			switch a.Kind {
+			case toolschema.Integer:
 				kind = "number"
+			case toolschema.Object:
+				objects = with(objects, n, a)
+			case toolschema.Array:
+				arrays = with(arrays, n, a)
 			}
-			if a.Kind == toolschema.Object || a.Kind == toolschema.Array {
-				if containers[kind] == nil {
-					containers[kind] = &toolschema.Node{Pointer: n.Pointer}
-				}
-				containers[kind].Alternatives = append(containers[kind].Alternatives, a)
-			}
-			group(kind, b.alternative(json, n, a))
+			group(kind, b.alternative(known.json, n, a))
 		}
 	}
 	for i := range out {
-		if !out[i].Raw {
-			written := out[i].Node
-			if container := containers[out[i].Kind]; container != nil {
-				written = &language.Schema{Schema: container, Body: asRule(written, b.Name+n.Pointer), Excludes: t.Literal}
-			}
-			inner := language.Node(&language.Mark{Role: language.JSON, Inner: written})
-			if t.Layout || out[i].Kind != "null" || !kinds.Has(schema.String) { // beside strings null is read only as it stands
-				inner = language.Join(newline, inner, newline)
-			}
-			out[i].Node = inner
+		if out[i].Raw {
+			continue
 		}
-	}
-	if len(constants) > 0 {
-		var fit []string
-		for _, text := range constants {
-			if free != nil && free.Accepts(escape(text, t)) && b.readsAs(text, toolschema.Quote(text), read, t) {
-				fit = append(fit, text)
-			} else {
-				b.note(n, "enum", "the format has no way to write "+toolschema.Quote(text))
-			}
+		var container *toolschema.Node
+		switch out[i].Kind {
+		case "object":
+			container = objects
+		case "array":
+			container = arrays
 		}
-		if len(fit) > 0 {
-			var options []language.Node
-			for _, text := range fit {
-				options = append(options, b.layoutText(text, t))
-			}
-			out = append([]Value{{"string", true, language.Any(options...)}}, out...)
+		written := out[i].Node
+		if container != nil {
+			written = jsonSchema(container, asRule(written, b.Name+n.Pointer), t)
 		}
+		// beside strings null is read only as it stands
+		lines := t.Layout || out[i].Kind != "null" || !kinds.Has(schema.String)
+		out[i].Node = known.value(written, lines, t)
 	}
 	return out
+}
+
+// with is a node with one alternative more.
+func with(container, n *toolschema.Node, a *toolschema.Alternative) *toolschema.Node {
+	if container == nil {
+		container = &toolschema.Node{Pointer: n.Pointer}
+	}
+	container.Alternatives = append(container.Alternatives, a)
+	return container
+}
+
+// rawValue is a string as it stands, out of the texts of an automaton; nil is any.
+func (b *Builder) rawValue(texts *regular.Automaton, read *schema.Schema, t *Tagged) Value {
+	known := b.between(t)
+	a := known.free
+	if texts != nil {
+		a = texts
+		if both, err := texts.And(known.free); err == nil {
+			a = both
+		}
+	}
+	all := a
+	a = b.readAsString(a, read, t)
+	if t.Entities {
+		a = a.Spelled(entityForms)
+	}
+	if texts != nil || a != all {
+		return Value{"string", true, b.layout(a, t, false)}
+	}
+	if known.text == nil {
+		known.text = b.layout(a, t, true)
+	}
+	return Value{"string", true, known.text}
+}
+
+// constantTexts is one of the strings that are listed, false if none of them can be written.
+func (b *Builder) constantTexts(n *toolschema.Node, read *schema.Schema, t *Tagged) (Value, bool) {
+	free := b.between(t).free
+	var options []language.Node
+	for _, a := range n.Alternatives {
+		if a.Kind != toolschema.Constant || !a.IsString() {
+			continue
+		}
+		text := unquote(a.Value)
+		if (t.Entities || free != nil && free.Accepts(text)) && b.readsAs(text, a.Value, read, t) {
+			options = append(options, b.layoutText(text, t))
+		} else {
+			b.note(n, "enum", "the format has no way to write "+a.Value)
+		}
+	}
+	return Value{"string", true, language.Any(options...)}, len(options) > 0
+}
+
+// jsonSchema is JSON text of a schema between tags.
+func jsonSchema(n *toolschema.Node, body *language.Rule, t *Tagged) language.Node {
+	return &language.Schema{Schema: n, Body: body, Excludes: t.Literal, Spelled: t.Entities}
+}
+
+func jsonMark(n language.Node, t *Tagged) language.Node {
+	if t.Entities {
+		return &language.Mark{Role: language.XMLJSON, Inner: n}
+	}
+	return &language.Mark{Role: language.JSON, Inner: n}
 }
 
 var newline = language.Maybe(language.Text("\n"))
@@ -172,6 +225,28 @@ func (b *Builder) readsAs(text, value string, read *schema.Schema, t *Tagged) bo
 type between struct {
 	free *regular.Automaton
 	json *style
+	// text is any string as it stands, values are JSON values that have been written.
+	text   language.Node
+	values map[jsonValue]language.Node
+}
+
+type jsonValue struct {
+	written language.Node
+	lines   bool
+}
+
+// value is a JSON value between tags; lines: one line break at each end is no part of it.
+func (k *between) value(written language.Node, lines bool, t *Tagged) language.Node {
+	key := jsonValue{written, lines}
+	if node, ok := k.values[key]; ok {
+		return node
+	}
+	node := jsonMark(written, t)
+	if lines {
+		node = language.Join(newline, node, newline)
+	}
+	k.values[key] = node
+	return node
 }
 
 // between is found by what ends the text. A Tagged is mostly met again as it is.
@@ -180,19 +255,24 @@ func (b *Builder) between(t *Tagged) *between {
 		return known
 	}
 	key := strings.Join(t.Ends, "\x00")
-	known, ok := b.byEnds[key]
+	alike, ok := b.byEnds[key]
 	if !ok {
-		known = &between{free: freeText(t)}
-		known.json = b.jsonIn(t, known.free)
-		b.byEnds[key] = known
+		alike = between{free: freeText(t)}
+		alike.json = b.jsonIn(t, alike.free)
+		b.byEnds[key] = alike
 	}
-	b.tagged[t] = known
-	return known
+	alike.values = map[jsonValue]language.Node{}
+	b.tagged[t] = &alike
+	return &alike
 }
 
 // freeText is the automaton of text that does not end before its end.
 func freeText(t *Tagged) *regular.Automaton {
-	out, err := regular.Without(append([]string{}, t.Ends...)...)
+	ends := slices.Clone(t.Ends)
+	if t.Entities { // what would end it is written as an entity
+		ends = nil
+	}
+	out, err := regular.Without(ends...)
 	if err != nil { // the plain texts alone always can be held
 		var quoted []string
 		for _, text := range t.Literal {
@@ -211,15 +291,21 @@ func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t *Tag
 	if t.JSON && kinds == 0 {
 		return a
 	}
+	return b.stringsBeside(a, kinds)
+}
+
+// stringsBeside takes out the strings that would be read as a value of another of the kinds.
+func (b *Builder) stringsBeside(a *regular.Automaton, kinds schema.Kinds) *regular.Automaton {
 	var others []string
 	for _, of := range []struct {
 		kind       schema.Kinds
 		expression string
 	}{
 		{schema.Null, `(?i:null)`},
-		{schema.Integer | schema.Number, regular.Blanks + `[-+]?[\p{Nd}_]*\.?[\p{Nd}_]*(?:[eE][-+]?[\p{Nd}_]+)?` + regular.Blanks},
+		{schema.Integer | schema.Number, regular.Blanks + `[-+]?(?:\p{Nd}[\p{Nd}_]*\.?[\p{Nd}_]*|\.\p{Nd}[\p{Nd}_]*)(?:[eE][-+]?[\p{Nd}_]+)?` + regular.Blanks},
 		{schema.Boolean, regular.Blanks + `(?:(?i:true|false)|[01])` + regular.Blanks},
-		{schema.Object | schema.Array, regular.Blanks + `[\[{(].*`},
+		// Beside containers everything that is JSON is read as such.
+		{schema.Object | schema.Array, regular.Blanks + `(?:[\[{(].*|(?:null|true|false|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|"(?:[^"\\]|\\.)*")` + regular.Blanks + `)`},
 	} {
 		if kinds.Has(of.kind) && kinds.Has(schema.String) {
 			others = append(others, of.expression)
@@ -271,7 +357,10 @@ func (b *Builder) layout(a *regular.Automaton, t *Tagged, plain bool) language.N
 }
 
 func (b *Builder) layoutText(text string, t *Tagged) language.Node {
-	written := &language.Mark{Role: b.rawRole(t), Inner: language.Text(escape(text, t))}
+	written := &language.Mark{Role: b.rawRole(t), Inner: language.Text(text)}
+	if t.Entities {
+		written.Inner = withEntities(text, entityForms)
+	}
 	if !t.Layout {
 		return written
 	}
@@ -297,19 +386,26 @@ func (b *Builder) rawRole(t *Tagged) language.Role {
 
 func (b *Builder) regular(a *regular.Automaton, t *Tagged, plain bool) language.Node {
 	out := &language.Regular{Automaton: a}
-	if plain && a == b.between(t).free {
+	if plain && !t.Entities && a == b.between(t).free {
 		out.Without = t.Literal
 		out.Looser = len(t.Literal) < len(t.Ends) || slices.ContainsFunc(t.Ends, func(e string) bool { return strings.Contains(e, `\s*`) })
 	}
 	return out
 }
 
-// escape writes a string as it stands between tags.
-func escape(text string, t *Tagged) string {
-	if !t.Entities {
-		return text
-	}
-	return entities.Replace(text)
+// entityForms are the ways to write the characters that have entities.
+var entityForms = map[rune][]string{
+	'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&gt;"}, '"': {`"`, "&quot;"}, '\'': {"'", "&apos;"},
 }
 
-var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// markupForms are the same without those of quotation marks, which bound the strings of JSON.
+var markupForms = map[rune][]string{'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&gt;"}}
+
+// withEntities is one text with its entities.
+func withEntities(text string, forms map[rune][]string) language.Node {
+	only, err := regular.Texts(text)
+	if err != nil {
+		return language.Never()
+	}
+	return &language.Regular{Automaton: only.Spelled(forms)}
+}

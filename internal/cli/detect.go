@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/parlance-llm/parlance/chattemplate"
 	"github.com/parlance-llm/parlance/detect"
 )
 
@@ -19,8 +21,11 @@ type detectFlags struct {
 	model    string
 	sample   bool
 	json     bool
+	names    []string // the arguments that were taken for names
+	others   bool     // something else was given
 	all      bool
 	plugins  *pluginFlags
+	detector *detect.Detector
 }
 
 func newDetect() *cobra.Command {
@@ -30,7 +35,8 @@ func newDetect() *cobra.Command {
 		Short: "Find out which format a model writes",
 		Long: `Detect tells which parsers a model needs, with the evidence: from the folder of its files (chat template, tokenizer.json,
 config.json), from a chat template, from its name as on a model hub, or from samples of its output. What is given is told
-apart by what it is: a folder, a file that ends in .jinja, any other file (a sample), or else a name. Without anything a
+apart by what it is: a folder, a file with a template (it ends in .jinja, or is a tokenizer_config.json), any other file (a
+sample), or else a name. Without anything a
 sample is read from the standard input. Several things are put together; samples count most.
 
 A guess is sure if nothing else explains the evidence as well. Many families write the same calls and differ only in what
@@ -62,14 +68,14 @@ func (f *detectFlags) run(command *cobra.Command, arguments []string) error {
 		encoder := json.NewEncoder(out)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(map[string]any{"flags": result.Flags(), "tools": some(result.Tools), "reasoning": some(result.Reasoning)}); err != nil {
+		if err := encoder.Encode(map[string]any{"flags": result.Flags(), "advice": append([]string{}, advice(f.detector, result)...), "tools": some(result.Tools), "reasoning": some(result.Reasoning)}); err != nil {
 			return err
 		}
 	} else {
 		f.print(out, result)
 	}
 	if len(result.Tools)+len(result.Reasoning) == 0 {
-		return errors.New("no format fits: there is no marker of a known format, and nothing could be read as a call or a thought")
+		return f.nothing()
 	}
 	return nil
 }
@@ -82,7 +88,8 @@ func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, e
 	if err != nil {
 		return detect.Result{}, err
 	}
-	detector := detect.For(registry)
+	f.detector = detect.For(registry)
+	detector := f.detector
 	var results []detect.Result
 	var samples []string
 	if f.template != "" {
@@ -98,25 +105,28 @@ func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, e
 	for _, argument := range arguments {
 		info, err := os.Stat(argument)
 		switch {
-		case err != nil && strings.HasPrefix(argument, "."), err != nil && strings.Count(argument, "/") > 1:
+		case err != nil && (strings.HasPrefix(argument, ".") || strings.HasPrefix(argument, "/") || strings.HasPrefix(argument, "~")):
 			return detect.Result{}, err // a path, not a name
 		case err != nil:
+			f.names = append(f.names, argument)
 			results = append(results, detector.Name(argument))
 		case info.IsDir():
+			f.others = true
 			r, err := detector.Folder(argument)
 			if err != nil {
 				return detect.Result{}, err
 			}
 			results = append(results, r)
 		default:
-			data, err := os.ReadFile(argument)
+			f.others = true
+			text, template, err := readEvidence(argument, f.sample)
 			if err != nil {
 				return detect.Result{}, err
 			}
-			if strings.HasSuffix(argument, ".jinja") && !f.sample {
-				results = append(results, detector.Template(string(data)))
+			if template {
+				results = append(results, detector.Template(text))
 			} else {
-				samples = append(samples, string(data))
+				samples = append(samples, text)
 			}
 		}
 	}
@@ -136,11 +146,62 @@ func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, e
 	return detect.Combine(results...), nil
 }
 
+// readEvidence reads a file: a chat template, on its own or in a file of a model, or a sample of output.
+func readEvidence(path string, sample bool) (text string, template bool, err error) {
+	if !sample {
+		switch filepath.Base(path) {
+		case "tokenizer_config.json", "chat_template.json":
+			set, err := chattemplate.Resolve(path, nil)
+			if err != nil {
+				return "", false, err
+			}
+			t, err := set.For(true)
+			if err != nil {
+				return "", false, fmt.Errorf("%s: %w", path, err)
+			}
+			return t.Source(), true, nil
+		case "tokenizer.json", "config.json", "generation_config.json":
+			return "", false, fmt.Errorf("%s: expected a chat template or a sample of output; of a model give the whole folder: parlance detect %s", path, filepath.Dir(path))
+		}
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", false, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, mostEvidence))
+	if err != nil {
+		return "", false, err
+	}
+	if strings.HasPrefix(string(data), "GGUF") || strings.ContainsRune(string(data[:min(len(data), 512)]), 0) {
+		return "", false, fmt.Errorf("%s: expected a chat template or a sample of output, found the weights of a model; its name tells (parlance detect --model %s), and so does the server that runs it (parlance doctor URL)",
+			path, filepath.Base(path))
+	}
+	return string(data), strings.HasSuffix(path, ".jinja") && !sample, nil
+}
+
+// mostEvidence is how much of a file is read, in bytes: more than is looked at.
+const mostEvidence = 4 << 20
+
+// nothing says that nothing was found, and what else to give.
+func (f *detectFlags) nothing() error {
+	if f.model != "" {
+		f.names = append(f.names, f.model)
+	}
+	if f.others || f.template != "" || len(f.names) == 0 {
+		return errors.New("no format fits: there is no marker of a known format, and nothing could be read as a call or a thought")
+	}
+	return fmt.Errorf("no definition names a model like %s, and there is no such file or folder; what tells more are the folder of the model's files, its chat template, or a file with text that it wrote", strings.Join(f.names, ", "))
+}
+
 // print shows the guesses to people.
 func (f *detectFlags) print(out io.Writer, r detect.Result) {
 	p := newPalette(out)
 	if flags := r.Flags(); flags != "" {
 		fmt.Fprintf(out, "%s\n", p.paint(bold, flags))
+	}
+	for _, line := range advice(f.detector, r) {
+		fmt.Fprintf(out, "%s\n", line)
 	}
 	for _, half := range []struct {
 		title   string
@@ -161,6 +222,9 @@ func (f *detectFlags) print(out io.Writer, r detect.Result) {
 	}
 }
 
+// mostLike is how many names that are as good are listed.
+const mostLike = 6
+
 func (f *detectFlags) guess(out io.Writer, p palette, place int, g detect.Guess) {
 	sure := "perhaps"
 	switch {
@@ -171,7 +235,11 @@ func (f *detectFlags) guess(out io.Writer, p palette, place int, g detect.Guess)
 	}
 	fmt.Fprintf(out, "%d. %s (format %s), %s", place+1, p.paint(bold, g.Name), g.Format, sure)
 	if len(g.Like) > 0 {
-		fmt.Fprintf(out, "; as good: %s", strings.Join(g.Like, ", "))
+		like, more := g.Like, ""
+		if n := len(like) - mostLike; n > 0 && !f.all {
+			like, more = like[:mostLike], fmt.Sprintf(" and %d more (--all)", n)
+		}
+		fmt.Fprintf(out, "; as good: %s%s", strings.Join(like, ", "), more)
 	}
 	fmt.Fprintln(out)
 	if place > 0 && !f.all {

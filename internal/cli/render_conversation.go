@@ -88,6 +88,8 @@ func renderConversation(out io.Writer, r *render.Renderer, o render.Options, dat
 		return writeLine(out, line)
 	}
 	var answered *parlance.Message // the last message of the assistant
+	var behind string              // the results that the next one stands behind
+	given := o.Request.Prompt != ""
 	for k := 0; k < len(messages); k++ {
 		switch role := messages[k].Role; role {
 		case "":
@@ -100,7 +102,10 @@ func renderConversation(out io.Writer, r *render.Renderer, o render.Options, dat
 			if err != nil {
 				return fmt.Errorf("message %d: %w", k, err)
 			}
-			answered = m
+			if !given {
+				o.Request.Prompt = behind
+			}
+			answered, behind = m, ""
 			text, err := r.Render(m, o)
 			if err := write(rendered{Index: k}, text, err); err != nil {
 				return err
@@ -121,6 +126,9 @@ func renderConversation(out io.Writer, r *render.Renderer, o render.Options, dat
 			if err := write(line, text, err); err != nil {
 				return err
 			}
+			behind = text
+		default:
+			behind = ""
 		}
 	}
 	if failed {

@@ -27,7 +27,7 @@ func TestRender(t *testing.T) {
 		},
 		"results": {
 			[]string{"--tool-call-parser", "openai"}, `[{"role": "user", "content": "x"}, {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": {}}}, {"id": "b", "function": {"name": "g", "arguments": {}}}]}, {"role": "tool", "tool_call_id": "b", "content": [{"type": "text", "text": "y"}]}, {"role": "tool", "tool_call_id": "a", "content": {"n": [1,2]}}, {"role": "assistant", "content": "z"}]`,
-			`{"index":2,"results":2,"text":"<|start|>functions.g to=assistant<|channel|>commentary<|message|>y<|end|><|start|>functions.f to=assistant<|channel|>commentary<|message|>{\"n\": [1, 2]}<|end|><|start|>assistant"}` + "\n" + `{"index":4,"text":"`, "", 0,
+			`{"index":2,"results":2,"text":"<|start|>functions.g to=assistant<|channel|>commentary<|message|>y<|end|><|start|>functions.f to=assistant<|channel|>commentary<|message|>{\"n\": [1, 2]}<|end|><|start|>assistant"}` + "\n" + `{"index":4,"text":"<|channel|>final<|message|>z<|end|>"}`, "", 0,
 		},
 		"results that are JSON": {
 			[]string{"--tool-call-parser", "llama4_json"}, `[{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}, {"role": "tool", "content": [1,2]}, {"role": "tool", "content": 1.50}, {"role": "tool", "content": true}, {"role": "tool", "content": null}]`,

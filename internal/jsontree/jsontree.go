@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -44,11 +45,10 @@ const mostSearched = 12
 
 // Read reads a text, one value with nothing but blanks around it. The nesting is bounded by what jsontext accepts, 10,000 levels. Invalid UTF-8 is read as U+FFFD.
 func Read(text []byte) (*Value, error) {
-	r := reader{
-		decoder: jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
-		text:    string(text),
-		most:    min(max(len(text)/24, 4), 256),
-	}
+	r := readers.Get().(*reader)
+	defer r.done()
+	r.decoder.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	r.text, r.count, r.most = string(text), 0, min(max(len(text)/24, 4), 256)
 	root, err := r.value(nil)
 	if err != nil {
 		return nil, err
@@ -62,6 +62,23 @@ func Read(text []byte) (*Value, error) {
 	}
 	return nil, err
 }
+
+// readers are readers that are not in use.
+var readers = sync.Pool{New: func() any { return &reader{decoder: jsontext.NewDecoder(bytes.NewReader(nil))} }}
+
+// done makes a reader ready for another text. It holds on to nothing of this one.
+func (r *reader) done() {
+	r.decoder.Reset(bytes.NewReader(nil))
+	clear(r.members[:cap(r.members)])
+	clear(r.elements[:cap(r.elements)])
+	*r = reader{decoder: r.decoder, members: r.members[:0], elements: r.elements[:0]}
+	if cap(r.members) <= mostKept && cap(r.elements) <= mostKept {
+		readers.Put(r)
+	}
+}
+
+// mostKept is how many members and elements may have been open for the room they took to be used again.
+const mostKept = 1 << 10
 
 type reader struct {
 	decoder *jsontext.Decoder

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/parlance-llm/parlance"
-	"github.com/parlance-llm/parlance/internal/codec/python"
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/render"
 )
@@ -133,14 +131,14 @@ func (t *Trip) CountPython(records []Record, splits int, random *rand.Rand) (c C
 		}
 		m := &parlance.Message{Calls: record.Calls}
 		request := t.Request(record.Tools)
-		text, err := t.Renderer.Render(m, render.Options{Request: request})
+		text, parts, err := t.Renderer.Outline(m, render.Options{Request: request})
 		var exception *render.Error
 		if errors.As(err, &exception) {
 			c.except(string(exception.Reason), 1)
 			continue
 		}
 		if err == nil {
-			text, err = inSource(text, record)
+			text, err = inSource(text, parts, record)
 		}
 		if err == nil {
 			err = t.read(m, text, request, splits, random)
@@ -155,16 +153,20 @@ func (t *Trip) CountPython(records []Record, splits int, random *rand.Rand) (c C
 }
 
 // inSource puts the Python source of a call in the place of the call that was written.
-func inSource(text string, record Record) (string, error) {
-	arguments, err := python.Append(nil, []byte(record.Calls[0].Arguments))
-	if err != nil {
-		return "", err
+func inSource(text string, parts []render.Part, record Record) (string, error) {
+	from, to := -1, -1
+	for _, part := range parts {
+		switch part.Kind {
+		case render.PartName:
+			from, to = part.Start, part.End+len("(")
+		case render.PartArgument:
+			to = part.End
+		}
 	}
-	written := record.Calls[0].Name + "(" + string(arguments) + ")"
-	if strings.Count(text, written) != 1 {
-		return "", fmt.Errorf("expected the call %s once in %q", written, text)
+	if from < 0 || to >= len(text) || text[to] != ')' {
+		return "", fmt.Errorf("expected a call in parentheses in %q", text)
 	}
-	return strings.Replace(text, written, record.Python, 1), nil
+	return text[:from] + record.Python + text[to+len(")"):], nil
 }
 
 // Python tells whether the calls of the trip's format are Python.

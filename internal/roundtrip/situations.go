@@ -163,6 +163,9 @@ func (t *Trip) spoiled(s *Situation) (out []Situation) {
 	if last < 0 {
 		return nil
 	}
+	if part := s.Parts[last]; part.Kind == render.PartArgument && part.Call >= 0 && !strings.ContainsAny(s.Text[part.Start:part.End], "{[=:") && emptyLast(s.Message.Calls[part.Call].Arguments) {
+		return nil // the part is a key, with an empty value behind it: without its closer nothing tells that it is there
+	}
 	// Missing closers: the turn ends behind the last argument, or the thought, or any marker after it (rulings 12, 40).
 	for k := last + 1; k < len(s.Parts); k++ {
 		end := s.Parts[k].Start
@@ -305,4 +308,10 @@ func (t *Trip) frames(text string) (found bool) {
 // hasMessages tells whether the output of a format is made of messages.
 func hasMessages(d *grammar.Definition) bool {
 	return slices.ContainsFunc(d.Rules, func(rule *grammar.Rule) bool { return rule.Role() == grammar.Message })
+}
+
+// emptyLast tells whether the last value of a JSON text, at whatever depth, is an empty string, list or object.
+func emptyLast(arguments string) bool {
+	text := strings.TrimRight(arguments, "]} \t\r\n")
+	return strings.HasSuffix(text, `: ""`) || strings.HasSuffix(text, `:""`) || strings.HasSuffix(text, "[") || strings.HasSuffix(text, "{")
 }

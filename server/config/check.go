@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/detect"
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/generate"
 	"github.com/parlance-llm/parlance/vocabulary"
@@ -76,41 +76,37 @@ func (c *Config) fill() {
 // fillParsers chooses the parsers of a model whose format stands alone, such as Harmony's: with any other, or with none,
 // such a model's answers cannot be read. vLLM does so for one half only, and loses the calls (W2).
 func (c *Config) fillParsers() {
-	for _, format := range c.Registry().Formats() {
-		if !format.Alone || !c.isOneOf(format.Models) {
-			continue
-		}
-		tool := c.ToolParser == "" && len(format.ToolNames) > 0 && (c.ReasoningParser == "" || slices.Contains(format.ReasoningNames, c.ReasoningParser))
-		reasoning := c.ReasoningParser == "" && len(format.ReasoningNames) > 0 && (c.ToolParser == "" || slices.Contains(format.ToolNames, c.ToolParser))
-		if tool {
-			c.ToolParser, c.AutoToolChoice = format.ToolNames[0], true
-		}
-		if reasoning {
-			c.ReasoningParser = format.ReasoningNames[0]
-		}
-		if tool || reasoning {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("the model writes the format %s: --tool-call-parser %s and --reasoning-parser %s are set", format.Name, c.ToolParser, c.ReasoningParser))
-		}
+	format, ok := c.alone()
+	if !ok {
 		return
+	}
+	tool := c.ToolParser == "" && len(format.ToolNames) > 0 && (c.ReasoningParser == "" || slices.Contains(format.ReasoningNames, c.ReasoningParser))
+	reasoning := c.ReasoningParser == "" && len(format.ReasoningNames) > 0 && (c.ToolParser == "" || slices.Contains(format.ToolNames, c.ToolParser))
+	if tool {
+		c.ToolParser, c.AutoToolChoice = format.ToolNames[0], true
+	}
+	if reasoning {
+		c.ReasoningParser = format.ReasoningNames[0]
+	}
+	if tool || reasoning {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the model writes the format %s: --tool-call-parser %s and --reasoning-parser %s are set", format.Name, c.ToolParser, c.ReasoningParser))
 	}
 }
 
-// isOneOf tells whether the model's name matches one of the patterns, with or without its owner.
-func (c *Config) isOneOf(patterns []string) bool {
+// alone is the format of the model if it stands alone, as far as the model's names tell for sure.
+func (c *Config) alone() (parlance.FormatInfo, bool) {
 	for _, name := range append([]string{c.Model, c.EngineModel}, c.ServedNames...) {
-		for _, pattern := range patterns {
-			if name == "" {
+		found := detect.Name(name)
+		for _, guesses := range [][]detect.Guess{found.Tools, found.Reasoning} {
+			if len(guesses) == 0 || !guesses[0].Sure {
 				continue
 			}
-			if ok, _ := path.Match(pattern, name); ok {
-				return true
-			}
-			if ok, _ := path.Match(path.Base(pattern), path.Base(name)); ok {
-				return true
+			if format, ok := parlance.Format(guesses[0].Format); ok && format.Alone {
+				return format, true
 			}
 		}
 	}
-	return false
+	return parlance.FormatInfo{}, false
 }
 
 // checkEffortMap reads the map of efforts.

@@ -36,7 +36,9 @@ func (r *Request) readConversation(o *body.Object) {
 		switch *role {
 		case "system":
 			r.inline = true
-			r.add(generate.Message{Role: "system", Content: joined(blocksOf(m))})
+			if text, there := r.systemBlocks(m); there {
+				r.add(generate.Message{Role: "system", Content: text})
+			}
 		case "assistant":
 			calls := r.readAssistant(m)
 			if calls {
@@ -171,7 +173,7 @@ func readPart(block *body.Object) (generate.Part, bool) {
 		return generate.TextPart(text), !strings.HasPrefix(text, billing)
 	case *kind == "image":
 		if url := imageOf(block); url != "" {
-			return generate.ImagePart(url), true
+			return generate.ImagePart(url, ""), true
 		}
 	case *kind == "document":
 		return readDocument(block)
@@ -235,6 +237,9 @@ func (r *Request) readResult(block *body.Object) (rest []generate.Part) {
 		for _, inner := range block.Objects("content") {
 			if inner == nil || !inner.Require("type") {
 				continue
+			}
+			if kind := inner.String("type"); kind != nil && *kind == "tool_reference" {
+				r.changes = append(r.changes, change{at: inner, name: required(inner, "tool_name"), found: true})
 			}
 			switch p, ok := readPart(inner); {
 			case !ok:

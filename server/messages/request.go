@@ -19,6 +19,7 @@ type Request struct {
 	// inline are the places of system messages inside the conversation.
 	inline   bool
 	disabled bool // thinking is switched off
+	changes  []change
 	notes    []string
 }
 
@@ -38,6 +39,7 @@ func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Req
 	}
 	r.readConversation(o)
 	r.readTools(o)
+	r.changeTools()
 	r.readSampling(o, counting)
 	effort := r.readThinking(o)
 	r.readFormat(o)
@@ -84,33 +86,42 @@ func (r *Request) least() string {
 	return "none"
 }
 
-// readTools reads the tools. Those that Anthropic defines and runs, or that have no schema, cannot be served.
+// readTools reads the tools.
 func (r *Request) readTools(o *body.Object) {
-	for _, tool := range o.Objects("tools") {
-		if tool == nil {
+	for _, given := range o.Objects("tools") {
+		if given == nil {
 			continue
 		}
-		if kind := tool.String("type"); kind != nil && *kind != "custom" {
-			tool.Complain("type", "tools of this type are defined by Anthropic's own service; declare a tool with a name and an input_schema")
+		t, ok := readTool(given)
+		if !ok {
 			continue
-		}
-		t := generate.Tool{Description: tool.String("description"), Strict: tool.Bool("strict"), DeferLoading: tool.Bool("defer_loading")}
-		if tool.Require("name") {
-			tool.NotNull("name")
-			if name := tool.String("name"); name != nil {
-				if t.Name = *name; t.Name == "" {
-					tool.Complain("name", "the name of a tool must not be empty")
-				}
-			}
-		}
-		if tool.Require("input_schema") && tool.Object("input_schema") != nil {
-			t.Parameters = withType(tool.Raw("input_schema"))
 		}
 		if slices.ContainsFunc(r.Tools, func(other generate.Tool) bool { return other.Name == t.Name && t.Name != "" }) {
-			tool.Complain("name", "tool names must be unique")
+			given.Complain("name", "tool names must be unique")
 		}
 		r.Tools = append(r.Tools, t)
 	}
+}
+
+// readTool reads a tool. Those that Anthropic defines and runs, or that have no schema, cannot be served.
+func readTool(tool *body.Object) (generate.Tool, bool) {
+	if kind := tool.String("type"); kind != nil && *kind != "custom" {
+		tool.Complain("type", "tools of this type are defined by Anthropic's own service; declare a tool with a name and an input_schema")
+		return generate.Tool{}, false
+	}
+	t := generate.Tool{Description: tool.String("description"), Strict: tool.Bool("strict"), DeferLoading: tool.Bool("defer_loading")}
+	if tool.Require("name") {
+		tool.NotNull("name")
+		if name := tool.String("name"); name != nil {
+			if t.Name = *name; t.Name == "" {
+				tool.Complain("name", "the name of a tool must not be empty")
+			}
+		}
+	}
+	if tool.Require("input_schema") && tool.Object("input_schema") != nil {
+		t.Parameters = withType(tool.Raw("input_schema"))
+	}
+	return t, true
 }
 
 // withType gives a schema the type object if it has none.
