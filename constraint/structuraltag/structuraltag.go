@@ -246,7 +246,7 @@ func (w *writer) formed(l *line, n language.Node) {
 }
 
 func (w *writer) schema(n *language.Schema) *element {
-	if !understood(n.Schema) {
+	if n.Spelled || !understood(n.Schema) {
 		return w.grammar(n)
 	}
 	const begin = `{"type": "json_schema", "json_schema": `
