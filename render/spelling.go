@@ -181,7 +181,7 @@ func appendObject(dst []byte, members []member, written *grammar.Written) []byte
 
 // pythonStyle is how the family spells the arguments of Python calls.
 func pythonStyle(written *grammar.Written) python.Style {
-	return python.Style{SingleQuotes: written.Strings == "single", JSONWords: written.Words == "json", JSONContainers: written.Containers == "json"}
+	return python.Style{SingleQuotes: written.Strings == "single", JSONWords: written.Words == "json", JSONLists: written.Lists == "json", JSONObjects: written.Objects == "json"}
 }
 
 // pythonValue is a tagged value that is no string as Python prints it, where the family does so; else "".
@@ -191,8 +191,12 @@ func pythonValue(raw []byte, written *grammar.Written) string {
 		if written.Words != "python" {
 			return ""
 		}
-	case "object", "array":
-		if written.Containers != "python" {
+	case "object":
+		if written.Objects != "python" {
+			return ""
+		}
+	case "array":
+		if written.Lists != "python" {
 			return ""
 		}
 	default:
