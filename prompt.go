@@ -54,9 +54,9 @@ func (p *Parser) PromptState(r Request) PromptState {
 // turn gives the place in a prompt where the turn begins: behind the last turn boundary, of a template too.
 func (p *Parser) turn(prompt string, compiled *program.Program, real func(at int, boundary string) bool) int {
 	if p.template == nil {
-		return p.library.Turn(prompt, compiled.MessageOpener, real)
+		return p.library.Turn(prompt, compiled.MessageOpeners, real)
 	}
-	return max(p.library.Turn(prompt, "", real), p.template.template.Begin(prompt))
+	return max(p.library.Turn(prompt, nil, real), p.template.template.Begin(prompt))
 }
 
 // prompt gives the part of a request's prompt that belongs to the turn. tokens tells whether markers that are tokens of

@@ -25,7 +25,7 @@ func (p *Parser) suffix(r *Request) string {
 	if len(r.SpecialTokens) > 0 || r.Prompt == "" {
 		return ""
 	}
-	turn := r.Prompt[p.library.Turn(r.Prompt, "", nil):]
+	turn := r.Prompt[p.library.Turn(r.Prompt, nil, nil):]
 	for name, literals := range holes {
 		for _, literal := range literals {
 			before, after, _ := strings.Cut(literal, "{"+name+"}")

@@ -26,8 +26,13 @@ func (w *writer) capture(h *half, e *grammar.Capture, quoted bool) bool {
 		switch {
 		case e.Shape != nil:
 			return false
+		case h.content != nil && w.left:
+			return false // what begins an output stands behind a marker of the other half, not behind mere text
 		case h.content != nil:
-			return w.write(h.content, h.content.output)
+			before := w.consumed
+			written := w.write(h.content, h.content.output)
+			w.left = w.consumed > before
+			return written
 		case w.has(itemContent):
 			w.text(itemContent, w.items[w.next].text)
 		default:

@@ -50,6 +50,7 @@ type state struct {
 	keyed   bool
 	valued  bool
 
+	left     bool // the tool half's output has been written, and no marker of the reasoning half since
 	framed   bool // what the tool half writes stands in a frame of the reasoning half
 	scope    int  // where the bindings of the open role begin
 	assigned []assignment
@@ -200,6 +201,7 @@ func (w *writer) fill(h *half, literal string) string {
 func (w *writer) write(h *half, e grammar.Expression) bool {
 	switch e := e.(type) {
 	case *grammar.Literal:
+		w.left = w.left && h.content == nil
 		return w.literal(w.fill(h, e.Text))
 	case *grammar.Blank:
 		w.space(pieceBlank, e.Canonical)

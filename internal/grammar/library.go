@@ -262,10 +262,10 @@ func distance(a, b string) int {
 }
 
 // Turn gives the place in a prompt where the turn begins that is about to be written: behind the last turn boundary of
-// any definition, since halves mix (ruling 5). opener is the marker that begins a message where turns are made of
-// messages, else ""; the last one of the prompt belongs to the turn. real tells whether what looks like a boundary, or
-// like an opener, at a place is one; nil means that everything is.
-func (l *Library) Turn(prompt, opener string, real func(at int, boundary string) bool) (from int) {
+// any definition, since halves mix (ruling 5). openers are the markers that begin a message where turns are made of
+// messages; the last one of the prompt belongs to the turn. real tells whether what looks like a boundary, or like an
+// opener, at a place is one; nil means that everything is.
+func (l *Library) Turn(prompt string, openers []string, real func(at int, boundary string) bool) (from int) {
 	table, boundaries := l.boundaries()
 	found := func(literal int32, end int) {
 		if at := end - len(boundaries[literal]); real == nil || real(at, boundaries[literal]) {
@@ -286,19 +286,24 @@ func (l *Library) Turn(prompt, opener string, real func(at int, boundary string)
 	if literal, back := table.Pending(at); literal != match.None {
 		found(literal, len(prompt)-back)
 	}
-	if opener == "" {
-		return from
-	}
-	for rest := prompt; ; {
-		k := strings.LastIndex(rest, opener)
-		if k < 0 || k+len(opener) < from {
-			return from
+	message := -1
+	for _, opener := range openers {
+		for rest := prompt; ; {
+			k := strings.LastIndex(rest, opener)
+			if k < 0 || k+len(opener) < from {
+				break
+			}
+			if real == nil || real(k, opener) {
+				message = max(message, k)
+				break
+			}
+			rest = rest[:k]
 		}
-		if real == nil || real(k, opener) {
-			return k
-		}
-		rest = rest[:k]
 	}
+	if message >= 0 {
+		return message
+	}
+	return from
 }
 
 func (l *Library) boundaries() (*match.Table, []string) {

@@ -172,7 +172,7 @@ func (m *Machine) fail(n *program.Node, i int, rest []match.Symbol) {
 	default:
 		outer := m.outer
 		m.both(i, but, func(text []byte, kind memory) { m.text(outer.Tray, text, kind) })
-		m.open, m.from = false, i
+		m.open, m.from, m.swallows = false, i, false
 		if n.Opened != nil && outer.Block < 0 && outer.Tray == program.Content && !outer.InThought {
 			outer, m.blockCalls = n.Opened, 0
 		}

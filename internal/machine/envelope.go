@@ -185,7 +185,7 @@ func (m *Machine) envelopeStep(n *program.Node, piece []byte, i int) int {
 					return i
 				}
 			case n.Table.First[c]:
-				e.state, e.back, m.place = envelopeProbe, e.back[:0], 0
+				m.envelopeBeginProbe()
 				return i
 			}
 		}
@@ -205,23 +205,33 @@ func (m *Machine) envelopeStep(n *program.Node, piece []byte, i int) int {
 func (m *Machine) envelopeProbing(n *program.Node, piece []byte, i int) int {
 	place, read, found, back := n.Table.Find(m.place, piece[i:i+1])
 	m.envelope.back = append(m.envelope.back, piece[i:i+read]...)
+	m.envelopeProbed(n, place, found, back, i+read)
+	return i + read
+}
+
+func (m *Machine) envelopeBeginProbe() {
+	e := &m.envelope
+	e.state, e.back, m.place = envelopeProbe, e.back[:0], 0
+}
+
+// envelopeProbed goes on with what a probe has come to, at byte i of the piece.
+func (m *Machine) envelopeProbed(n *program.Node, place match.Place, found int32, back, i int) {
 	if found == match.None {
 		m.place = place
 		if n.Table.Hold(place, 0) < len(m.envelope.back) {
-			m.failEnvelope(n, i+read)
+			m.failEnvelope(n, i)
 		}
-		return i + read
+		return
 	}
 	path := n.Table.Path(place)
 	rest := path[len(path)-back:]
-	m.shorten(i+read, m.width(rest)+len(n.Edges[found].Bytes))
-	if m.envelopeBegin(n, i+read) {
-		m.leaveEnvelope(n, i+read)
+	m.shorten(i, m.width(rest)+len(n.Edges[found].Bytes))
+	if m.envelopeBegin(n, i) {
+		m.leaveEnvelope(n, i)
 	}
 	m.again(n.Edges[found].Symbols)
 	m.again(rest)
-	m.from = i + read
-	return i + read
+	m.from = i
 }
 
 // envelopeTake accounts for the object's own characters once the call has begun.

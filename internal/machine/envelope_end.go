@@ -140,10 +140,45 @@ func (m *Machine) envelopeMarker(n *program.Node, edge *program.Edge, path []mat
 	return i
 }
 
+// envelopeToken offers a token to an envelope. Where a marker can end the object it may be one; elsewhere its first
+// character may show that the object goes wrong there, and then it may be one after all.
 func (m *Machine) envelopeToken(n *program.Node, s match.Symbol, text []byte) bool {
+	e := &m.envelope
+	for !e.searching() {
+		i := 0
+		if e.state == envelopeComma && m.open && e.named && (n.Marked || e.argued) && n.Table.Next(0, s) != 0 {
+			m.envelopeBeginProbe()
+			continue
+		}
+		if m.open && m.envelopeTooLong(0) {
+			m.failEnvelope(n, 0)
+		} else {
+			i = m.envelopeStep(n, text[:m.envelopeRoom(text, 0)], 0)
+		}
+		if i > 0 { // it is data
+			for i < len(text) {
+				i = m.read(text, i)
+			}
+			return true
+		}
+		if m.node != n {
+			return false
+		}
+	}
+	if !n.Table.Knows(s) {
+		return m.readToken(text)
+	}
 	place, found, back, taken := n.Table.Step(m.place, s)
 	if taken {
-		m.envelope.back = append(m.envelope.back, text...)
+		e.back = append(e.back, text...)
+	}
+	if e.state == envelopeProbe {
+		i := 0
+		if taken {
+			i = len(text)
+		}
+		m.envelopeProbed(n, place, found, back, i)
+		return taken
 	}
 	if found != match.None {
 		m.envelopeMarker(n, &n.Edges[found], n.Table.Path(place), back, len(text))

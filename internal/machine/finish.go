@@ -226,12 +226,12 @@ func (m *Machine) endText(n *program.Node) {
 		m.both(0, 0, func(text []byte, _ memory) { m.gap = append(m.gap, text...) })
 		m.open = false
 		text := m.copy(m.gap)
-		m.gap = m.gap[:0]
+		m.keepGap(0)
 		m.text(program.Content, text, memoryChunk)
 	default:
 		outer := m.outer
 		m.both(0, 0, func(text []byte, kind memory) { m.text(outer.Tray, text, kind) })
-		m.open = false
+		m.open, m.swallows = false, false
 		m.enter(outer)
 	}
 }

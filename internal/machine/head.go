@@ -72,6 +72,13 @@ func (m *Machine) headSymbol(n *program.Node, s match.Symbol, at, end int) bool 
 		m.again(rest)
 		return false
 	case place == match.Dead:
+		if path := n.Table.Path(before); n.Blank && before != 0 && path[0] < match.FirstToken && isBlank(byte(path[0])) {
+			// A blank that could have begun a marker began none: it is passed over like any other.
+			m.shorten(at, m.width(path[1:]))
+			m.place = 0
+			m.again(path[1:])
+			return false
+		}
 		if n.Words != nil && m.asWord(n, before) {
 			return false
 		}
@@ -180,16 +187,16 @@ func (m *Machine) tokenInMarkup(n *program.Node, s match.Symbol, text []byte) bo
 	case program.Echo:
 		return m.echoToken(n, text)
 	case program.Envelope:
-		if m.envelope.searching() && n.Table.Knows(s) {
-			return m.envelopeToken(n, s, text)
-		}
+		return m.envelopeToken(n, s, text)
 	case program.Value:
 		if m.value.starting(n) && n.Value.Start.Knows(s) || n.Table.Knows(s) {
 			return m.valueToken(n, s, text)
 		}
 	case program.Whole:
 		return m.wholeToken(n, s, text)
-	case program.Until, program.Attribute, program.Gap:
+	case program.Gap:
+		return m.gapSymbol(n, s, text)
+	case program.Until, program.Attribute:
 		if n.Table.Knows(s) {
 			return m.tokenStep(n, s, text)
 		}
@@ -363,43 +370,26 @@ func (m *Machine) readToken(text []byte) bool {
 	return true
 }
 
-// tokenStep steps a search with a token.
+// tokenStep steps with a token through a text that is captured up to a marker, or the value of an attribute.
 func (m *Machine) tokenStep(n *program.Node, s match.Symbol, text []byte) bool {
-	switch n.Kind {
-	case program.Until:
-		place, found, back, taken := n.Table.Step(m.place, s)
-		if taken {
-			m.word = append(m.word, text...)
-		}
-		m.place = place
-		if found != match.None {
-			path := n.Table.Path(place)
-			end := 0
-			if taken {
-				end = len(text)
-			}
-			m.foundUntil(n, &n.Edges[found], path[len(path)-back:], end)
-		}
-		return taken
-	case program.Attribute:
-		if m.quote == 0 {
-			m.quote = bare
-		}
-		place, found, back, taken := n.Table.Step(m.place, s)
-		if taken {
-			m.word = append(m.word, text...)
-		}
-		m.place = place
-		if found != match.None {
-			path := n.Table.Path(place)
-			end := 0
-			if taken {
-				end = len(text)
-			}
-			m.foundAttribute(n, &n.Edges[found], path[len(path)-back:], end)
-		}
-		return taken
-	default:
-		return m.gapSymbol(n, s, text)
+	if n.Kind == program.Attribute && m.quote == 0 {
+		m.quote = bare
 	}
+	place, found, back, taken := n.Table.Step(m.place, s)
+	end := 0
+	if taken {
+		m.word = append(m.word, text...)
+		end = len(text)
+	}
+	m.place = place
+	if found == match.None {
+		return taken
+	}
+	path := n.Table.Path(place)
+	if rest := path[len(path)-back:]; n.Kind == program.Attribute {
+		m.foundAttribute(n, &n.Edges[found], rest, end)
+	} else {
+		m.foundUntil(n, &n.Edges[found], rest, end)
+	}
+	return taken
 }

@@ -140,6 +140,7 @@ type Machine struct {
 	raw       raw
 	value     value
 	gap       []byte
+	gapTokens []gapToken
 	echo      echo
 	scratch   []byte
 	// argumentsFrom is where in the held text the arguments begin that are not certain yet, or -1.
@@ -181,7 +182,7 @@ func (m *Machine) Reset(p *program.Program, o Options) {
 	}
 	*m = Machine{
 		program: p, options: o, exact: o.Exact, keep: o.Keep, direct: !o.Exact && !o.Trace, joinText: []byte(p.Join),
-		held: m.held[:0], word: m.word[:0], gap: m.gap[:0], events: m.events[:0], arena: m.arena[:0], elements: m.elements[:0], collectors: m.collectors[:0],
+		held: m.held[:0], word: m.word[:0], gap: m.gap[:0], gapTokens: m.gapTokens[:0], events: m.events[:0], arena: m.arena[:0], elements: m.elements[:0], collectors: m.collectors[:0],
 		captures: m.captures[:0], scratch: m.scratch[:0], resumed: m.resumed[:0],
 	}
 	m.echo.armed = -1
@@ -375,7 +376,7 @@ func (m *Machine) enter(n *program.Node) {
 		m.whole = whole{}
 		m.argumentsFrom = -1
 	case program.Gap:
-		m.gap = m.gap[:0]
+		m.keepGap(0)
 	case program.Tail:
 		m.startCandidate(nil)
 	case program.Echo:

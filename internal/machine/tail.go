@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/parlance-llm/parlance/internal/match"
 	"github.com/parlance-llm/parlance/internal/program"
 )
@@ -196,15 +198,20 @@ func (m *Machine) inGap(n *program.Node, piece []byte, i int) int {
 
 func (m *Machine) gapSymbol(n *program.Node, s match.Symbol, text []byte) bool {
 	place, found, back, taken := n.Table.Step(m.place, s)
+	end := 0
 	if taken {
+		m.gapTokens = append(m.gapTokens, gapToken{len(m.gap), s})
 		m.gap = append(m.gap, text...)
+		end = len(text)
 	}
 	m.place = place
 	if found != match.None {
 		path := n.Table.Path(place)
 		m.gapMarker(n, &n.Edges[found], path[len(path)-back:])
+	} else if len(m.gap) > m.options.HeldLimit {
+		m.giveUpGap(n, n.Table.Path(place))
 	}
-	m.from = len(text)
+	m.from = end
 	return taken
 }
 
@@ -217,7 +224,7 @@ func (m *Machine) gapMarker(n *program.Node, e *program.Edge, rest []match.Symbo
 	switch {
 	case e.To.Phase == program.InList && (e.To.Kind == program.Head || e.To.Kind == program.Envelope):
 		// Perhaps the next element: the text stays here until that is known.
-		m.gap = text
+		m.keepGap(len(text))
 		m.startCandidate(nil)
 		m.outer = n.Fail
 		if e.Do&program.Again != 0 {
@@ -241,7 +248,7 @@ func (m *Machine) gapMarker(n *program.Node, e *program.Edge, rest []match.Symbo
 		}
 		m.enter(e.To)
 	default: // the opener of something else: the list does not go on
-		m.gap = text
+		m.keepGap(len(text))
 		m.giveUpGap(n, e.Symbols)
 	}
 	m.again(rest)
@@ -254,25 +261,50 @@ func (m *Machine) settleGap(text []byte) {
 	} else {
 		m.take(text, AsJunk, m.calls-1)
 	}
-	m.gap = m.gap[:0]
+	m.keepGap(0)
+}
+
+// gapToken is a token in the text between two elements, where it means nothing; behind the list it may be a marker.
+type gapToken struct {
+	at     int
+	symbol match.Symbol
+}
+
+// keepGap leaves of the text between two elements the first n bytes.
+func (m *Machine) keepGap(n int) {
+	m.gap = m.gap[:n]
+	for k := len(m.gapTokens); k > 0 && m.gapTokens[k-1].at >= n; k-- {
+		m.gapTokens = m.gapTokens[:k-1]
+	}
+}
+
+// rereadGap reads the first n bytes of the text between two elements once more, where it is no such text any more.
+func (m *Machine) rereadGap(n int) {
+	m.keepGap(n)
+	text, from := m.copy(m.gap), 0
+	tokens := slices.Clone(m.gapTokens)
+	m.keepGap(0)
+	for _, token := range tokens {
+		m.reread(text[from:token.at])
+		m.symbol(token.symbol)
+		from = token.at + len(m.program.Tokens[token.symbol-match.FirstToken])
+	}
+	m.reread(text[from:])
 }
 
 // giveUpGap makes content of the text in a list that does not go on. rest is read again behind it.
 func (m *Machine) giveUpGap(n *program.Node, rest []match.Symbol) {
-	text := m.copy(m.gap)
+	length := len(m.gap)
 	if n.Table != nil && m.place != 0 {
-		text = text[:len(text)-m.width(rest)]
+		length -= m.width(rest)
 	}
-	m.gap = m.gap[:0]
 	m.enter(n.Fail)
-	m.reread(text)
+	m.rereadGap(length)
 	m.again(rest)
 }
 
 // endGap goes from a failed element of a list without brackets to the text behind the list.
 func (m *Machine) endGap(to *program.Node) {
-	text := m.copy(m.gap)
-	m.gap = m.gap[:0]
 	m.enter(to)
-	m.reread(text)
+	m.rereadGap(len(m.gap))
 }

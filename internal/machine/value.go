@@ -469,9 +469,9 @@ func (m *Machine) valueToken(n *program.Node, s match.Symbol, text []byte) bool 
 	before := m.place
 	owed := t.Held(before, 0)
 	place, found, back, taken := t.Step(before, s)
-	chunk := text
-	if !taken {
-		chunk = nil
+	chunk, end := text, len(text)
+	if !taken { // the token is read again where the marker leads
+		chunk, end = nil, 0
 	}
 	if found == match.None {
 		m.place = place
@@ -485,8 +485,8 @@ func (m *Machine) valueToken(n *program.Node, s match.Symbol, text []byte) bool 
 	m.releaseValue(owed, chunk, len(e.Bytes)+m.width(rest))
 	m.place = 0
 	m.valueMarker(n, e)
-	m.from = len(text)
+	m.from = end
 	m.again(rest)
-	m.from = len(text)
+	m.from = end
 	return taken
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
-	"github.com/parlance-llm/parlance/internal/match"
 )
 
 // inCall makes the edge to what follows a marker inside a call that has begun (or begins with it: do has Commit).
@@ -366,25 +365,23 @@ func (c *compiler) codec(sources []source, h head) *Node {
 		n.AtCut = EndDropped
 	}
 	n.Tail = c.tail(after, h.mode, spec.Call)
-	n.Table = c.closers(n)
 	if json != outside {
 		n.Plain = c.json(json, h)
 	}
 	return n
 }
 
-// closers makes the table by which an envelope that has gone wrong finds the markers that end it.
-func (c *compiler) closers(n *Node) *match.Table {
+// closers gives an envelope the table by which it finds, when it has gone wrong, the markers that end it: those of its
+// tail, which must be complete.
+func (c *compiler) closers(n *Node) {
 	var literals []string
-	var edges []Edge
 	for _, e := range n.Tail.Edges {
 		if hasLetter(e.Text) {
 			literals = append(literals, e.Text)
-			edges = append(edges, e)
+			n.Edges = append(n.Edges, e)
 		}
 	}
-	n.Edges = edges
-	return c.table(literals, nil, true)
+	n.Table = c.table(literals, nil, true)
 }
 
 func (c *compiler) members(spec *EnvelopeSpec, e *grammar.Envelope) {

@@ -113,9 +113,7 @@ func (g *graph) text(e *grammar.Capture, c context) fragment {
 		tray = Dropped
 	case "content":
 		if c.half.content != nil {
-			inner := context{half: c.half.content, region: c.region}
-			f, _ := g.build(c.half.content.definition.Output(), inner)
-			return f
+			return g.otherHalf(c)
 		}
 	}
 	t := g.add(step{op: stepText, tray: tray, region: c.region, at: e.Position, capture: -1, half: c.half})

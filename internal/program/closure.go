@@ -34,6 +34,7 @@ type item struct {
 	blank bool // white space may stand before it
 	own   bool // and not only behind what was looked for
 	look  bool // reached by looking ahead
+	left  bool // the output of the other half has been left on the way
 	push  int  // the step a nested parameter returns to, or -1
 	echo  Do
 }
@@ -51,6 +52,8 @@ type reach struct {
 	begun bool
 	// texts: text is of interest, and with it the strays.
 	texts bool
+	// twins: copies are kept; see twins.go.
+	twins bool
 	// within stays inside a region: what can be reached only by leaving it does not count; see inside.
 	within *region
 }
@@ -61,7 +64,7 @@ func (c *compiler) close(places []place, r reach) closure {
 	for _, p := range places {
 		key = binary.AppendVarint(binary.AppendVarint(key, int64(p.step)), int64(p.rank))
 	}
-	key = append(key, byte(r.mode), flag(r.begun), flag(r.texts))
+	key = append(key, byte(r.mode), flag(r.begun), flag(r.texts), flag(r.twins))
 	if r.within != nil {
 		key = binary.AppendVarint(key, int64(r.within.exit))
 	}
@@ -94,6 +97,9 @@ func (c *compiler) closeOver(places []place, r reach) closure {
 		}
 		return a.step - b.step
 	})
+	if !r.twins {
+		w.items = c.withoutTwins(w.items, r)
+	}
 	return w.closure
 }
 
@@ -108,15 +114,23 @@ type walker struct {
 type visit struct {
 	place
 	blank bool
+	left  bool
 	push  int
 	ahead *lookahead
 	echo  Do
 }
 
+// add notes an item, once; how it was come by makes no difference.
+func (w *walker) add(it item) {
+	if it.left = false; !slices.Contains(w.items, it) {
+		w.items = append(w.items, it)
+	}
+}
+
 func (w *walker) walk(p place, state item, ahead *lookahead) {
 	g := w.c.graph
 	s := &g.steps[p.step]
-	key := visit{p, state.blank, state.push, ahead, state.echo}
+	key := visit{p, state.blank, state.left, state.push, ahead, state.echo}
 	if w.seen[key] {
 		return
 	}
@@ -138,11 +152,22 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 			next(state, ahead)
 		}
 		return
+	case stepEnter:
+		// What may stand at the beginning of the output may stand behind a marker of the half around it, not behind mere
+		// text (notation §1.5).
+		if !state.left {
+			next(state, ahead)
+		}
+		return
+	case stepLeave:
+		state.left = true
+		next(state, ahead)
+		return
 	case stepLook:
 		w.end = w.end || s.look.end
 		if s.look.blank {
 			state.blank = true
-			w.items = append(w.items, item{place: p, look: true, push: -1})
+			w.add(item{place: p, look: true, push: -1})
 		}
 		state.look = true
 		next(state, s.look)
@@ -164,7 +189,7 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 	case stepBlank:
 		if ahead == nil {
 			state.place = p
-			w.items = append(w.items, state)
+			w.add(state)
 			state.own = true
 		}
 		state.blank = true
@@ -178,7 +203,7 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 			return
 		}
 		state.place = p
-		w.items = append(w.items, state)
+		w.add(state)
 		next(state, ahead)
 		return
 	}
@@ -186,7 +211,7 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 		return
 	}
 	state.place = p
-	w.items = append(w.items, state)
+	w.add(state)
 }
 
 // entrance is the first step of a region.
@@ -237,7 +262,7 @@ func (w *walker) besideTexts() {
 				break
 			}
 			inner := walker{c: w.c, reach: reach{mode: w.reach.mode, begun: true}, seen: map[visit]bool{}}
-			inner.walk(place{g.regions[r].exit, rank}, item{push: -1}, nil)
+			inner.walk(place{g.regions[r].exit, rank}, item{push: -1, left: true}, nil)
 			for _, it := range inner.items {
 				if op := g.steps[it.step].op; op != stepBlank && op != stepText {
 					w.items = append(w.items, it)

@@ -50,10 +50,10 @@ type Program struct {
 	Tokens [][]byte
 	// Opener is the first marker of a thought, or "": what append_think puts back.
 	Opener string
-	// MessageOpener is the first marker of a message, or "".
-	MessageOpener string
-	Options       Options
-	Join          string
+	// MessageOpeners are the first markers of the messages of each half that has any.
+	MessageOpeners []string
+	Options        Options
+	Join           string
 }
 
 // Starts are the nodes a turn can begin in.
@@ -74,7 +74,7 @@ func Compile(o Options) (p *Program, err error) {
 			panic(r)
 		}
 	}()
-	c := &compiler{options: o, graph: &graph{patterns: map[int]*grammar.Choice{}}, nodes: map[string]*Node{}, again: map[*Node]func(Mode) *Node{}, tables: map[string]*match.Table{}, inRun: map[int]int{}, values: map[*Node]int{}, closures: map[string]closure{}}
+	c := &compiler{options: o, graph: &graph{patterns: map[int]*grammar.Choice{}}, nodes: map[string]*Node{}, again: map[*Node]func(Mode) *Node{}, tables: map[string]*match.Table{}, inRun: map[int]int{}, values: map[*Node]int{}, begins: map[*Node]bool{}, closures: map[string]closure{}, copies: map[int]bool{}, covered: map[[3]int]bool{}}
 	for _, token := range o.Tokens {
 		c.tokens = append(c.tokens, []byte(token))
 	}
@@ -97,6 +97,13 @@ type compiler struct {
 	tokens  [][]byte
 	inRun   map[int]int // by region of the call: the step of the loop of closers in a value
 	values  map[*Node]int
+	// begins are the texts at whose beginning something may stand that may not stand later: they have an OnText, though
+	// perhaps not yet.
+	begins map[*Node]bool
+	// copies are steps that were made from the same place of a definition as others; covered is what is known of pairs of
+	// them; see twins.go.
+	copies  map[int]bool
+	covered map[[3]int]bool
 	// closures are the closures made so far, by their places and their reach.
 	closures map[string]closure
 }
@@ -124,10 +131,15 @@ func (c *compiler) compose() {
 		g.fail(root, grammar.Position{}, "nothing of the output can be read with these halves")
 	}
 	g.start, g.finish = f.in, f.out
+	var beginnings []int
 	if o.Forced != NotForced && o.Plain != nil {
-		c.plain()
+		beginnings = []int{c.plain()}
+	}
+	if o.Reasoning != nil && !thoughts {
+		g.keptThoughts(root, beginnings)
 	}
 	g.strays()
+	c.findCopies()
 }
 
 func (c *compiler) thoughtsKey() string {
@@ -137,8 +149,8 @@ func (c *compiler) thoughtsKey() string {
 	return c.options.Reasoning.Thoughts
 }
 
-// plain puts the plain JSON in front of what is left after the thought.
-func (c *compiler) plain() {
+// plain puts the plain JSON in front of what is left after the thought. It answers where it begins.
+func (c *compiler) plain() int {
 	g := c.graph
 	name := "required"
 	if c.options.Forced == Named {
@@ -162,6 +174,7 @@ func (c *compiler) plain() {
 			g.link(g.regions[message].exit, f.in)
 		}
 	}
+	return f.in
 }
 
 func (c *compiler) program() (*Program, error) {
@@ -185,6 +198,9 @@ func (c *compiler) program() (*Program, error) {
 	}
 	p.Nodes = c.order
 	for _, n := range p.Nodes {
+		if n.Kind == Envelope {
+			c.closers(n)
+		}
 		c.finish(n)
 	}
 	p.Captures, p.Patterns = g.captures, g.patterns
@@ -193,13 +209,16 @@ func (c *compiler) program() (*Program, error) {
 			p.Join = h.definition.Join
 		}
 	}
-	p.Opener = c.opener(grammar.Thought)
-	p.MessageOpener = c.opener(grammar.Message)
+	if openers := c.openers(grammar.Thought); len(openers) > 0 {
+		p.Opener = openers[0]
+	}
+	p.MessageOpeners = c.openers(grammar.Message)
 	return p, nil
 }
 
-// opener is the first literal of a role in either half.
-func (c *compiler) opener(role grammar.Role) string {
+// openers are the first literals of a role in each half that has it, those of the reasoning half first.
+func (c *compiler) openers(role grammar.Role) (out []string) {
+half:
 	for _, d := range []*grammar.Definition{c.options.Reasoning, c.options.Tool} {
 		if d == nil {
 			continue
@@ -209,11 +228,14 @@ func (c *compiler) opener(role grammar.Role) string {
 				continue
 			}
 			if marker := opener(rule, d); marker != "" {
-				return c.fill(marker)
+				if marker = c.fill(marker); !slices.Contains(out, marker) {
+					out = append(out, marker)
+				}
+				continue half
 			}
 		}
 	}
-	return ""
+	return out
 }
 
 func places(steps []int) (out []place) {

@@ -32,6 +32,8 @@ const (
 	stepBranch                     // one of next, by tests
 	stepLook                       // goes on only where something given follows
 	stepThought                    // the entrance of a thought, closed while thinking is switched off
+	stepEnter                      // the entrance of another half's output, put in for @content …
+	stepLeave                      // … and its exit; it is not entered again before something else has come
 	stepNested                     // a parameter inside a parameter
 	stepEchoBegin                  // what follows is recorded …
 	stepEchoEnd                    // … up to here
@@ -126,6 +128,8 @@ type graph struct {
 	// thoughts are the text steps inside thoughts; over the steps right behind a thought.
 	thoughts []int
 	over     []int
+	// enters are the entrances of the tool half's output in the reasoning half.
+	enters []int
 	// token tells whether a literal holds a token that counts only as a whole; nil if there are none.
 	token func(literal string) bool
 }

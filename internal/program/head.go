@@ -192,8 +192,31 @@ func (c *compiler) head(k []place, h head) *Node {
 	if h.run {
 		c.runLaw(h, law)
 	}
+	if h.phase == Candidate {
+		for _, marker := range c.longer(literals) {
+			law(marker, Edge{Do: AsText | Again})
+		}
+	}
 	n.Table = c.table(literals, nil, false)
 	return n
+}
+
+// longer gives the markers of texts that begin like mere punctuation among some literals, as "[THINK]" does like "[": a
+// candidate that goes on with one of them is none, and the marker counts.
+func (c *compiler) longer(literals []string) (out []string) {
+	for at := range c.graph.steps {
+		s := &c.graph.steps[at]
+		if s.op != stepLiteral || s.glued || !s.opening && !s.closing && !s.stray {
+			continue
+		}
+		marker := c.fill(s.literal)
+		if hasLetter(marker) && !slices.Contains(out, marker) && slices.ContainsFunc(literals, func(l string) bool {
+			return !hasLetter(l) && l != marker && strings.HasPrefix(marker, l)
+		}) {
+			out = append(out, marker)
+		}
+	}
+	return out
 }
 
 // opened gives the text in a block whose first call turns out to be none: the block stays open.

@@ -34,7 +34,7 @@ func (g *graph) markOpening(at int, seen map[int]bool) {
 	seen[at] = true
 	s := &g.steps[at]
 	switch s.op {
-	case stepNothing, stepBlank, stepThought, stepEchoBegin:
+	case stepNothing, stepBlank, stepThought, stepEnter, stepLeave, stepEchoBegin:
 		for _, next := range s.next {
 			g.markOpening(next, seen)
 		}

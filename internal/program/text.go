@@ -44,6 +44,7 @@ func (c *compiler) text(k []place, m Mode, late int) *Node {
 		behind[i] = place{it.step, 0}
 	}
 	if c.close(behind, r).signature() != cl.signature() {
+		c.begins[n] = true
 		n.OnText = c.text(behind, m, late)
 		for _, it := range cl.items {
 			n.KeepBlank = n.KeepBlank || c.graph.steps[it.step].op == stepBlank
@@ -225,11 +226,11 @@ func (c *compiler) fromText(n *Node, literal string, sources []source, m Mode) E
 				e.Do = LoneCloser
 			}
 		case actStray:
-			if e.To.OnText == nil { // else a part of the marker may still come
+			if !c.begins[e.To] { // else a part of the marker may still come
 				e.To = n
 			}
 		}
-		if n.Block != outside && s.region == n.Block && !s.opening {
+		if n.Block != outside && s.region == n.Block && !s.opening && !s.stray {
 			e.Do |= BlockCloser
 		}
 		e.Watch = watch(e.Do)
