@@ -3,6 +3,7 @@ package constraint
 import (
 	"encoding/json/jsontext"
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -70,9 +71,11 @@ func members(text string, spans []sample.Span) string {
 			case language.Laid:
 				value = toolschema.Quote(strings.TrimSuffix(strings.TrimPrefix(written, "\n"), "\n"))
 			case language.XML:
-				value = toolschema.Quote(strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(written))
+				value = toolschema.Quote(html.UnescapeString(written))
 			case language.JSON:
 				value = written
+			case language.XMLJSON:
+				value = html.UnescapeString(written)
 			case language.Parameter:
 				value = members(text, inner)
 			}

@@ -71,6 +71,19 @@ type Watch struct {
 	last     parlance.Kind // the tray of the last delta
 	own      []string      // the thought markers of the chosen reasoning parser
 	strange  bool          // a marker of other thoughts stands in the content
+	declared []string      // the tools of the request
+	declares bool          // they are known
+}
+
+// Declare tells which tools the request has; none is a request that wants no calls. A call of none of them is then no call
+// that anybody waits for: an answer in JSON, say, or one that quotes a call. Without it every call counts.
+func (w *Watch) Declare(tools ...string) { w.declared, w.declares = tools, true }
+
+// meant tells whether a guess found a call of a tool that is declared. A format may write more than the name.
+func (w *Watch) meant(g Guess) bool {
+	return !w.declares || slices.ContainsFunc(w.declared, func(tool string) bool {
+		return slices.ContainsFunc(g.names, func(name string) bool { return strings.Contains(name, tool) })
+	})
 }
 
 // NewWatch makes a watch for one answer that the parser reads; nil is no parser, which leaves all of it content. start is
@@ -214,10 +227,14 @@ func (w *Watch) Close(deltas []parlance.Delta) (alarms []Alarm) {
 	}
 	text := string(w.raw)
 	r := w.detector.Samples(text)
+	r.Tools = slices.DeleteFunc(r.Tools, func(g Guess) bool { return !w.meant(g) })
 	if alarm, ok := w.otherFormat(r); ok {
 		alarms = append(alarms, alarm)
 	}
-	if alarm, ok := w.otherThought(r, text); ok {
+	if plain := withoutCode(text); w.strange && plain != text {
+		r = w.detector.Samples(plain)
+	}
+	if alarm, ok := w.otherThought(r); ok {
 		alarms = append(alarms, alarm)
 	}
 	return alarms
@@ -273,7 +290,7 @@ func (w *Watch) neverOpened() (Alarm, bool) {
 	if w.reason == "" || w.thinking || w.reasoned || !w.whole {
 		return Alarm{}, false
 	}
-	text := string(w.raw)
+	text := withoutCode(string(w.raw))
 	for _, f := range w.detector.families {
 		if !slices.Contains(f.ReasoningNames, w.reason) {
 			continue
@@ -295,7 +312,7 @@ func (w *Watch) neverOpened() (Alarm, bool) {
 }
 
 // otherThought looks for thoughts that stay in the content.
-func (w *Watch) otherThought(r Result, text string) (Alarm, bool) {
+func (w *Watch) otherThought(r Result) (Alarm, bool) {
 	if !w.strange {
 		return Alarm{}, false
 	}

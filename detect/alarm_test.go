@@ -10,11 +10,19 @@ import (
 
 // watched reads a text under watch, in pieces of four bytes.
 func watched(t testing.TB, tool, reasoning, text string, request parlance.Request, reason parlance.FinishReason) []Alarm {
+	return watchedWith(t, nil, tool, reasoning, text, request, reason)
+}
+
+// watchedWith is the same for a request whose tools are known, unless they are nil.
+func watchedWith(t testing.TB, tools []string, tool, reasoning, text string, request parlance.Request, reason parlance.FinishReason) []Alarm {
 	p, err := parlance.Lookup(tool, reasoning)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := NewWatch(p, p.PromptState(request))
+	if tools != nil {
+		w.Declare(tools...)
+	}
 	s := p.Stream(request)
 	for rest := []byte(text); len(rest) > 0; {
 		n := min(4, len(rest))
@@ -63,12 +71,20 @@ func TestAlarmMatrix(t *testing.T) {
 			continue
 		}
 		text := calls[a.Name][i].Text
+		p, err := parlance.Lookup(a.ToolNames[0], "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tools []string
+		for _, call := range p.Parse(text, parlance.Request{SpecialTokens: calls[a.Name][i].Special}, parlance.FinishStop).Calls {
+			tools = append(tools, call.Name)
+		}
 		for _, b := range formats {
 			if alike(a, b) {
 				continue
 			}
 			pairs++
-			alarms := watched(t, b.ToolNames[0], "", text, parlance.Request{}, parlance.FinishStop)
+			alarms := watchedWith(t, tools, b.ToolNames[0], "", text, parlance.Request{}, parlance.FinishStop)
 			k := slices.IndexFunc(alarms, func(a Alarm) bool { return a.Kind == OtherFormat })
 			if k < 0 {
 				missing = append(missing, a.Name+" read by "+b.Name)

@@ -161,8 +161,8 @@ func indexOf(families []*family) *index {
 	return x
 }
 
-// tokens are the markers with a hole that stand in the samples, with what fills the hole there; a request calls them
-// its special tokens.
+// tokens are the markers with a hole that stand in the samples, with what fills the hole there, which a sign sets apart
+// from the word before it; a request calls them its special tokens.
 func (f *family) tokens(samples []string) (out []string) {
 	const longest = 40
 	for _, marker := range f.Markers {
@@ -175,7 +175,7 @@ func (f *family) tokens(samples []string) (out []string) {
 			for _, after, found := strings.Cut(text, begin); found; _, after, found = strings.Cut(after, begin) {
 				filling, _, closed := strings.Cut(after, end)
 				token := begin + filling + end
-				if closed && filling != "" && len(filling) <= longest && !strings.ContainsAny(filling, " \n<") && !slices.Contains(out, token) {
+				if closed && filling != "" && !isLetter(filling[0]) && len(filling) <= longest && !strings.ContainsAny(filling, " \n<") && !slices.Contains(out, token) {
 					out = append(out, token)
 				}
 			}

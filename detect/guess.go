@@ -56,6 +56,7 @@ type Guess struct {
 	rank   []float64 // compared one after the other, larger first
 	seen   float64   // share of the format's markers that were seen: decides between formats that are alike
 	unsure bool      // too little speaks for it to be sure of it, even if it is the best
+	names  []string  // of the first calls
 	left   int       // bytes of samples that are not explained
 	whole  bool      // at least one call has arguments, or nothing is left unexplained
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/parlance-llm/parlance"
 )
 
+// mostNames is how many names of calls are kept of a sample.
+const mostNames = 16
+
 // mostRead is how much of a sample is read, in bytes: every format reads it.
 const mostRead = 1 << 20
 
@@ -34,13 +37,11 @@ func (d *Detector) Samples(samples ...string) Result {
 		}
 	}
 	r.Tools = settle(r.Tools)
-	// The thoughts are likely those of the format of the calls, or of one that explains the calls as well.
+	// The thoughts are likely those of the format of the calls.
 	own := map[string]bool{}
-	for _, g := range r.Tools {
-		if slices.Equal(g.rank, r.Tools[0].rank) {
-			for _, name := range g.family.ReasoningNames {
-				own[name] = true
-			}
+	if len(r.Tools) > 0 {
+		for _, name := range r.Tools[0].family.ReasoningNames {
+			own[name] = true
 		}
 	}
 	for _, f := range d.families {
@@ -56,6 +57,14 @@ func (d *Detector) Samples(samples ...string) Result {
 		}
 	}
 	r.Reasoning = settle(r.Reasoning)
+	if len(r.Reasoning) > 0 && len(r.Tools) > 0 && !r.Tools[0].Sure {
+		// What only the calls tell is no surer than they are.
+		best := &r.Reasoning[0]
+		last := len(best.rank) - 1
+		best.Sure = best.Sure && !slices.ContainsFunc(r.Reasoning[1:], func(g Guess) bool {
+			return slices.Equal(g.rank[:last], best.rank[:last]) && !sameWire(g, *best)
+		})
+	}
 	for i := range r.Tools {
 		d.unexplained(&r.Tools[i], r.Reasoning, samples)
 	}
@@ -90,7 +99,7 @@ func share(markers, samples []string) float64 {
 	seen := 0
 	for _, marker := range markers {
 		for _, text := range samples {
-			if strings.Contains(text, marker) {
+			if indexMarker(text, marker) >= 0 {
 				seen++
 				break
 			}
@@ -144,6 +153,7 @@ func (f *family) tools(samples []string) (Guess, bool) {
 	if read.calls == 0 {
 		return g, false
 	}
+	g.names = read.names
 	g.left = read.foreign + read.junk + read.broken
 	g.Score, g.seen = read.share(), share(f.markers, samples)
 	g.whole = read.arguments || g.left == 0
@@ -160,8 +170,9 @@ type reading struct {
 	broken    int // bytes of calls that could not be read
 	from, to  int // the first call
 	name      string
-	thought   int  // bytes of reasoning
-	arguments bool // a whole call has arguments
+	names     []string // of the first calls
+	thought   int      // bytes of reasoning
+	arguments bool     // a whole call has arguments
 }
 
 func (r *reading) add(o reading) {
@@ -171,6 +182,7 @@ func (r *reading) add(o reading) {
 	r.junk += o.junk
 	r.broken += o.broken
 	r.thought += o.thought
+	r.names = append(r.names, o.names...)
 	r.arguments = r.arguments || o.arguments
 }
 
@@ -192,6 +204,9 @@ func (d *Detector) read(p *parlance.Parser, text string, tokens []string) (r rea
 		}
 		if r.calls == 0 {
 			r.name = call.Name
+		}
+		if len(r.names) < mostNames {
+			r.names = append(r.names, call.Name)
 		}
 		r.calls++
 		r.arguments = r.arguments || len(object) > 0
@@ -222,6 +237,23 @@ func (d *Detector) read(p *parlance.Parser, text string, tokens []string) (r rea
 	return r
 }
 
+// indexMarker finds a marker in a text. One that was cut off at a hole is not found in a longer word, and not at the end.
+func indexMarker(text, marker string) int {
+	for from := 0; ; {
+		k := strings.Index(text[from:], marker)
+		if k < 0 {
+			return -1
+		}
+		end := from + k + len(marker)
+		if !isLetter(text[end-1]) || end < len(text) && !isLetter(text[end]) {
+			return from + k
+		}
+		from += k + 1
+	}
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || b == '_' }
+
 // solid is the number of bytes that are no white space.
 func solid(text string) (bytes int) {
 	for i := range len(text) {
@@ -246,7 +278,7 @@ func (f *family) reasoning(name string, samples []string) (Guess, bool) {
 	for _, text := range samples {
 		at, marker := -1, ""
 		for _, m := range telling {
-			if k := strings.Index(text, m); k >= 0 && (at < 0 || k < at) {
+			if k := indexMarker(text, m); k >= 0 && (at < 0 || k < at) {
 				at, marker = k, m
 			}
 		}

@@ -78,3 +78,25 @@ func TestPromptText(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingToWarnOf: an answer that looks like a call is one only where a tool of its name may be called, and a client that
+// writes the prompt itself reads the raw text.
+func TestNothingToWarnOf(t *testing.T) {
+	url := serve(t, append(hermesServer, "--replay", says(t, "<think>\nHm.\n</think>\n"+`{"name": "get_weather", "parameters": {"city": "Oslo"}}`))...)
+	for _, more := range []string{``, `,"tools":[{"type":"function","function":{"name":"search"}}]`, `,"tools":[` + weather + `],"tool_choice":"none"`} {
+		if header, _, _ := warnings(t, url, `{"model":"m","messages":[{"role":"user","content":"Hi search"}]`+more+`}`); strings.Contains(strings.Join(header, "\n"), "calls") {
+			t.Errorf("%s: %q", more, header)
+		}
+	}
+	if header, _, _ := warnings(t, url, `{"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":[`+weather+`]}`); !strings.Contains(strings.Join(header, "\n"), "--tool-call-parser llama3_json") {
+		t.Errorf("%q", header)
+	}
+	answer, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(`{"model":"m","prompt":"Hi","max_tokens":100}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if warned := answer.Header.Values("X-Parlance-Warning"); answer.StatusCode != http.StatusOK || len(warned) > 0 {
+		t.Errorf("status %d, %q", answer.StatusCode, warned)
+	}
+}

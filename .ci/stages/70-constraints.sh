@@ -35,3 +35,6 @@ for limits in '1 1.5' '13 1.05'; do
 done
 
 PARLANCE_BFCL_TOOLS="$work/bfcl.jsonl" go test ./constraint -run 'TestBFCL$' -count=1 -v
+
+# Valid calls of all schemas as every format renders them, and calls against them.
+PARLANCE_EVERY_FORMAT=1 go test ./constraint -run 'TestRenderedCalls$' -count=1 -v | grep -v '^ *=== \|--- PASS: TestRenderedCalls/'

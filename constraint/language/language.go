@@ -57,6 +57,8 @@ type Schema struct {
 	Body   *Rule
 	// Excludes are texts that no string in it may hold.
 	Excludes []string
+	// Spelled: Body lets more through than the text that engines write for the schema, and is what has to be written.
+	Spelled bool
 }
 
 // Mark says what Inner means.
@@ -97,11 +99,13 @@ const (
 	Arguments Role = "arguments"
 	Python    Role = "python"
 	Delimited Role = "delimited"
-	// Raw is a string value as it stands; Laid the same, in which one line break at each end is layout; JSON a value that is JSON text; XML a string with entities.
-	Raw  Role = "raw"
-	Laid Role = "laid"
-	JSON Role = "json"
-	XML  Role = "xml"
+	// Raw is a string value as it stands; Laid the same, in which one line break at each end is layout; JSON a value that is
+	// JSON text; XML a string with entities, XMLJSON JSON text with entities.
+	Raw     Role = "raw"
+	Laid    Role = "laid"
+	JSON    Role = "json"
+	XML     Role = "xml"
+	XMLJSON Role = "xml-json"
 	// Parameter is a parameter with everything around its value; its name is the key.
 	Parameter Role = "parameter"
 	// Header is what stands before the body of a call and names it.

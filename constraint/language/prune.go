@@ -134,7 +134,7 @@ func Pruned(n Node) Node {
 			rule.Body = walk(n.Body)
 			return rule
 		case *Schema:
-			return &Schema{n.Schema, walk(n.Body).(*Rule), n.Excludes}
+			return &Schema{n.Schema, walk(n.Body).(*Rule), n.Excludes, n.Spelled}
 		case *Mark:
 			return &Mark{n.Role, n.Name, walk(n.Inner)}
 		case *Free:

@@ -78,3 +78,18 @@ func randomText(random *rand.Rand) string {
 	}
 	return text.String()
 }
+
+func TestSpelled(t *testing.T) {
+	a, err := Match(`a[<>&]*b?`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spelled := a.Spelled(map[rune][]string{'<': {"&lt;"}, '>': {">", "&gt;"}, '&': {"&amp;"}})
+	for text, want := range map[string]bool{
+		"a": true, "ab": true, "a&lt;&gt;>&amp;b": true, "a<": false, "a&": false, "a&l": false, "a&lt": false, "a&lt;&b": false, "b": false,
+	} {
+		if spelled.Accepts(text) != want {
+			t.Errorf("%q: expected %v", text, want)
+		}
+	}
+}

@@ -9,7 +9,6 @@ package structuraltag
 
 import (
 	"bytes"
-	"encoding/json/jsontext"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,11 +30,16 @@ type Tag struct {
 
 // Write writes a language: {"type": "structural_tag", "format": …}.
 func Write(n language.Node) Tag {
-	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, ebnf: dialect.NewWriter()}
+	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, alike: map[string]*element{}, ebnf: dialect.NewWriter()}
 	w.count(n)
-	text := `{"type": "structural_tag", "format": ` + w.node(n) + "}"
+	format := w.node(n)
+	var text strings.Builder
+	text.WriteString(`{"type": "structural_tag", "format": `)
+	text.Grow(format.size + 1)
+	format.write(&text)
+	text.WriteString("}")
 	slices.Sort(w.widened)
-	return Tag{text, slices.Compact(w.widened)}
+	return Tag{text.String(), w.widened}
 }
 
 type writer struct {
@@ -48,9 +52,17 @@ type writer struct {
 	loops int
 	// names are those of the marks around what is being written.
 	names []string
+	// alike are the elements by what they say.
+	alike map[string]*element
 	// ebnf writes grammars, into room.
 	ebnf *dialect.Writer
 	room []byte
+}
+
+func (w *writer) widen(reason string) {
+	if !slices.Contains(w.widened, reason) {
+		w.widened = append(w.widened, reason)
+	}
 }
 
 // count counts how often rules are referred to.
@@ -131,297 +143,204 @@ func (w *writer) holdsForm(n language.Node) bool {
 	return found
 }
 
-func (w *writer) node(n language.Node) string { return sequence(w.elements(n)) }
+func (w *writer) node(n language.Node) *element { return w.sequence(w.elements(n)) }
 
-// elements writes a node as elements that follow each other. Neighbours that have no form of their own are one grammar.
-func (w *writer) elements(n language.Node) (out []string) {
-	var run []language.Node
-	flush := func() {
-		if len(run) > 0 {
-			if text := w.plain(language.Join(run...)); text != "" {
-				out = append(out, text)
-			}
-			run = nil
-		}
-	}
-	var add func(n language.Node)
-	add = func(n language.Node) {
-		switch n := n.(type) {
-		case *language.Literal:
-			if start, end, ok := w.cut(n.Text); ok {
-				add(language.Text(n.Text[:start]))
-				flush()
-				out = append(out, constant(n.Text[start:end]))
-				add(language.Text(n.Text[end:]))
-				return
-			}
-			run = append(run, n)
-		case *language.Sequence:
-			for _, item := range n.Items {
-				add(item)
-			}
-		case *language.Mark:
-			if n.Name != "" {
-				w.names = append(w.names, n.Name)
-				defer func() { w.names = w.names[:len(w.names)-1] }()
-			}
-			add(n.Inner)
-		case *language.Rule:
-			if w.busy[n] || !w.holdsForm(n) && (w.used[n] > 1 || !w.holdsName(n)) {
-				run = append(run, n)
-				return
-			}
-			w.busy[n] = true
-			defer delete(w.busy, n)
-			add(n.Body)
-		default:
-			if !w.holdsForm(n) && !w.holdsName(n) {
-				run = append(run, n)
-				return
-			}
-			flush()
-			out = append(out, w.formed(n)...)
-		}
-	}
-	add(n)
-	flush()
-	return out
+// line is elements that follow each other, and nodes without a form of their own that come next.
+type line struct {
+	elements []*element
+	run      []language.Node
 }
 
-// plain writes a node that has no form of its own, as "" if it is the empty text.
-func (w *writer) plain(n language.Node) string {
-	if literal, ok := n.(*language.Literal); ok {
-		if literal.Text == "" {
-			return ""
-		}
-		return constant(literal.Text)
+// elements writes a node as elements that follow each other. Neighbours that have no form of their own are one grammar.
+func (w *writer) elements(n language.Node) []*element {
+	var space [8]language.Node
+	l := line{run: space[:0]}
+	w.add(&l, n)
+	w.flush(&l)
+	return l.elements
+}
+
+func (w *writer) flush(l *line) {
+	if len(l.run) == 0 {
+		return
 	}
-	return w.grammar(n)
+	n := language.Join(l.run...)
+	l.run = l.run[:0]
+	literal, ok := n.(*language.Literal)
+	switch {
+	case !ok:
+		l.elements = append(l.elements, w.grammar(n))
+	case literal.Text != "":
+		l.elements = append(l.elements, w.constant(literal.Text))
+	}
+}
+
+func (w *writer) add(l *line, n language.Node) {
+	switch n := n.(type) {
+	case *language.Literal:
+		start, end, ok := w.cut(n.Text)
+		if !ok {
+			l.run = append(l.run, n)
+			return
+		}
+		w.add(l, language.Text(n.Text[:start]))
+		w.flush(l)
+		l.elements = append(l.elements, w.constant(n.Text[start:end]))
+		w.add(l, language.Text(n.Text[end:]))
+	case *language.Sequence:
+		for _, item := range n.Items {
+			w.add(l, item)
+		}
+	case *language.Mark:
+		if n.Name == "" {
+			w.add(l, n.Inner)
+			return
+		}
+		w.names = append(w.names, n.Name)
+		w.add(l, n.Inner)
+		w.names = w.names[:len(w.names)-1]
+	case *language.Rule:
+		if w.busy[n] || !w.holdsForm(n) && (w.used[n] > 1 || !w.holdsName(n)) {
+			l.run = append(l.run, n)
+			return
+		}
+		w.busy[n] = true
+		w.add(l, n.Body)
+		delete(w.busy, n)
+	default:
+		if !w.holdsForm(n) && !w.holdsName(n) {
+			l.run = append(l.run, n)
+			return
+		}
+		w.flush(l)
+		w.formed(l, n)
+	}
 }
 
 // formed writes a node that has a form of its own, or holds what has.
-func (w *writer) formed(n language.Node) []string {
+func (w *writer) formed(l *line, n language.Node) {
 	switch n := n.(type) {
 	case *language.Choice:
-		options := make([][]string, len(n.Options))
+		options := make([][]*element, len(n.Options))
 		for i, option := range n.Options {
 			options[i] = w.elements(option)
 		}
-		return choice(options)
+		l.elements = w.choice(l.elements, options)
 	case *language.Repeat:
 		if n.Max < 0 {
 			w.loops++
 		}
-		return []string{repeated(w.node(n.Inner), n.Min, n.Max)}
+		l.elements = append(l.elements, w.repeated(w.node(n.Inner), n.Min, n.Max))
 	case *language.Free:
-		return []string{w.free(n)}
-	}
-	return []string{w.form(n)}
-}
-
-func repeated(inner string, least, most int) string {
-	switch {
-	case least == 0 && most == 1:
-		return `{"type": "optional", "content": ` + inner + "}"
-	case least == 0 && most < 0:
-		return `{"type": "star", "content": ` + inner + "}"
-	case least == 1 && most < 0:
-		return `{"type": "plus", "content": ` + inner + "}"
-	}
-	return `{"type": "repeat", "min": ` + strconv.Itoa(least) + `, "max": ` + strconv.Itoa(most) + `, "content": ` + inner + "}"
-}
-
-// sequence is elements one after the other.
-func sequence(elements []string) string {
-	switch len(elements) {
-	case 0:
-		return constant("")
-	case 1:
-		return elements[0]
-	}
-	return `{"type": "sequence", "elements": [` + strings.Join(elements, ", ") + "]}"
-}
-
-// choice is one of several options. What all of them begin and end with stands outside, and those that differ only in
-// their first element share the others.
-func choice(options [][]string) []string {
-	if len(options) == 1 {
-		return options[0]
-	}
-	begin := 0
-	for ; all(options, func(o []string) bool { return begin < len(o) && o[begin] == options[0][begin] }); begin++ {
-	}
-	end := 0
-	for ; all(options, func(o []string) bool {
-		return begin+end < len(o) && begin+end < len(options[0]) && o[len(o)-1-end] == options[0][len(options[0])-1-end]
-	}); end++ {
-	}
-	var written []string
-	groups, order := map[string][]string{}, []string{}
-	for _, o := range options {
-		o = o[begin : len(o)-end]
-		if len(o) < 2 {
-			written = append(written, sequence(o))
-			continue
-		}
-		rest := strings.Join(o[1:], ", ")
-		if groups[rest] == nil {
-			order = append(order, rest)
-		}
-		groups[rest] = append(groups[rest], o[0])
-	}
-	for _, rest := range order {
-		written = append(written, sequence([]string{either(groups[rest]), rest}))
-	}
-	out := append([]string(nil), options[0][:begin]...)
-	out = append(out, either(written))
-	return append(out, options[0][len(options[0])-end:]...)
-}
-
-func all(options [][]string, test func([]string) bool) bool {
-	for _, o := range options {
-		if !test(o) {
-			return false
-		}
-	}
-	return true
-}
-
-func either(options []string) string {
-	if len(options) == 1 {
-		return options[0]
-	}
-	return `{"type": "or", "elements": [` + strings.Join(options, ", ") + "]}"
-}
-
-// form writes a node that has a form of its own.
-func (w *writer) form(n language.Node) string {
-	switch n := n.(type) {
+		l.elements = append(l.elements, w.free(n))
 	case *language.Schema:
-		if !w.understood(n.Schema) {
-			return w.grammar(n)
+		l.elements = append(l.elements, w.schema(n))
+	case *language.Regular:
+		if n.Looser {
+			w.widen("text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
 		}
-		const begin = `{"type": "json_schema", "json_schema": `
-		w.room = jsonschema.Append(append(w.room[:0], begin...), n.Schema)
-		if slices.ContainsFunc(n.Excludes, func(text string) bool {
-			var space [64]byte
-			quoted := toolschema.AppendQuote(space[:0], text)
-			return bytes.Contains(w.room[len(begin):], quoted[1:len(quoted)-1])
-		}) {
+		l.elements = append(l.elements, w.anyText(n.Without))
+	default:
+		l.elements = append(l.elements, w.grammar(n))
+	}
+}
+
+func (w *writer) schema(n *language.Schema) *element {
+	if n.Spelled || !understood(n.Schema) {
+		return w.grammar(n)
+	}
+	const begin = `{"type": "json_schema", "json_schema": `
+	w.room = jsonschema.Append(append(w.room[:0], begin...), n.Schema)
+	var short []string
+	for _, text := range n.Excludes {
+		var space [64]byte
+		quoted := toolschema.AppendQuote(space[:0], text)
+		if bytes.Contains(w.room[len(begin):], quoted[1:len(quoted)-1]) {
 			return w.grammar(n)
 		}
 		// Every character of what a string may not hold is a state of its own in the engine, tried against its whole
 		// vocabulary: a closing tag makes a schema take fifty times as long.
-		excludes := slices.DeleteFunc(slices.Clone(n.Excludes), func(text string) bool { return len(text) > 2 })
-		if len(excludes) < len(n.Excludes) {
-			w.widened = append(w.widened, "a string in a JSON value that holds what ends the value is let through")
+		if len(text) <= 2 {
+			short = append(short, text)
 		}
-		return string(w.room) + texts("excludes", excludes) + "}"
-	case *language.Regular:
-		if n.Looser {
-			w.widened = append(w.widened, "text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
-		}
-		return `{"type": "any_text"` + texts("excludes", n.Without) + "}"
 	}
-	return w.grammar(n)
+	if len(short) < len(n.Excludes) {
+		w.widen("a string in a JSON value that holds what ends the value is let through")
+	}
+	w.room = append(appendTexts(w.room, "excludes", short), '}')
+	return w.leaf(w.room)
 }
 
 // understood tells whether xgrammar reads a schema as it is meant. With lengths, patterns and formats it lets no escapes into
 // strings, and some arrays it refuses; such a schema is written as a grammar.
-func (w *writer) understood(root *toolschema.Node) bool {
+func understood(root *toolschema.Node) bool {
 	seen := map[*toolschema.Node]bool{}
 	var visit func(n *toolschema.Node) bool
-	visit = func(n *toolschema.Node) bool {
-		if n == nil || seen[n] {
-			return true
+	alternative := func(a *toolschema.Alternative) bool {
+		if a.MinLength > 0 || a.Kind == toolschema.String && a.MaxLength >= 0 || len(a.Patterns) > 0 || a.Format != "" || len(a.Patterned) > 0 ||
+			a.Kind == toolschema.Array && a.Items == nil || a.Minimum != nil || a.Maximum != nil {
+			return false
 		}
-		seen[n] = true
-		for _, a := range n.Alternatives {
-			if a.MinLength > 0 || a.Kind == toolschema.String && a.MaxLength >= 0 || len(a.Patterns) > 0 || a.Format != "" || len(a.Patterned) > 0 ||
-				a.Kind == toolschema.Array && a.Items == nil || a.Minimum != nil || a.Maximum != nil {
+		for _, p := range a.Properties {
+			if !visit(p.Node) {
 				return false
 			}
-			inner := append([]*toolschema.Node{a.Additional, a.Items}, a.Prefix...)
-			for _, p := range a.Properties {
-				inner = append(inner, p.Node)
-			}
-			for _, next := range inner {
-				if !visit(next) {
-					return false
-				}
-			}
 		}
-		return true
+		return visit(a.Additional) && visit(a.Items) && !slices.ContainsFunc(a.Prefix, func(n *toolschema.Node) bool { return !visit(n) })
+	}
+	visit = func(n *toolschema.Node) bool {
+		if n == nil || n.Free {
+			return true
+		}
+		if slices.ContainsFunc(n.Alternatives, func(a *toolschema.Alternative) bool { return a.Kind == toolschema.Array || a.Kind == toolschema.Object }) {
+			if seen[n] {
+				return true
+			}
+			seen[n] = true
+		}
+		return !slices.ContainsFunc(n.Alternatives, func(a *toolschema.Alternative) bool { return !alternative(a) })
 	}
 	return visit(root)
 }
 
-func (w *writer) free(n *language.Free) string {
+func (w *writer) free(n *language.Free) *element {
 	if n.First != nil {
-		w.widened = append(w.widened, "text at the beginning that looks like calls is let through")
+		w.widen("text at the beginning that looks like calls is let through")
 	}
 	if len(n.Tags) == 0 {
-		return `{"type": "any_text"` + texts("excludes", n.Excludes) + "}"
+		return w.anyText(n.Excludes)
 	}
 	loops := w.loops
-	options := make([][]string, len(n.Tags))
-	var triggers []string
+	rests := make([][]*element, len(n.Tags))
+	triggers := make([]string, len(n.Tags))
 	for i, tag := range n.Tags {
-		options[i] = w.elements(tag.Rest)
-		triggers = append(triggers, tag.Begin)
+		rests[i], triggers[i] = w.elements(tag.Rest), tag.Begin
 	}
 	if w.loops > loops { // what goes on without limit must have an end of its own to be a tag
-		return spelled(n, options)
+		return w.spelled(n, rests)
 	}
-	var tags []string
+	tags := make([]*element, len(n.Tags))
 	for i, tag := range n.Tags {
-		tags = append(tags, `{"type": "tag", "begin": `+toolschema.Quote(tag.Begin)+`, "content": `+sequence(options[i])+`, "end": ""}`)
+		begin := append(toolschema.AppendQuote([]byte(`{"type": "tag", "begin": `), tag.Begin), `, "content": `...)
+		tags[i] = w.holding(string(begin), `, "end": ""}`, w.sequence(rests[i]))
 	}
-	once := "false"
-	if n.Once {
-		once = "true"
-	}
-	return `{"type": "triggered_tags"` + texts("triggers", triggers) + `, "tags": [` + strings.Join(tags, ", ") + `], "at_least_one": false, "stop_after_first": ` + once + texts("excludes", n.Excludes) + "}"
+	begin := append(appendTexts([]byte(`{"type": "triggered_tags"`), "triggers", triggers), `, "tags": [`...)
+	end := strconv.AppendBool([]byte(`], "at_least_one": false, "stop_after_first": `), n.Once)
+	return w.holding(string(begin), string(append(appendTexts(end, "excludes", n.Excludes), '}')), tags...)
 }
 
 // spelled writes free text with tags, of which the rests are written, as text, and tags with text behind them.
-func spelled(n *language.Free, rests [][]string) string {
+func (w *writer) spelled(n *language.Free, rests [][]*element) *element {
 	excludes := slices.Clone(n.Excludes)
-	options := make([][]string, len(rests))
+	options := make([][]*element, len(rests))
 	for i, tag := range n.Tags {
 		excludes = append(excludes, tag.Begin)
-		options[i] = append([]string{constant(tag.Begin)}, rests[i]...)
+		options[i] = append([]*element{w.constant(tag.Begin)}, rests[i]...)
 	}
-	text := `{"type": "any_text"` + texts("excludes", excludes) + "}"
-	tag := choice(options)
+	text := w.anyText(excludes)
+	tag := w.choice(nil, options)
 	if n.Once {
-		return sequence([]string{text, repeated(sequence(tag), 0, 1)})
+		return w.sequence([]*element{text, w.repeated(w.sequence(tag), 0, 1)})
 	}
-	return sequence([]string{text, repeated(sequence(append(tag, text)), 0, -1)})
-}
-
-func texts(name string, list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	quoted := make([]string, len(list))
-	for i, text := range list {
-		quoted[i] = toolschema.Quote(text)
-	}
-	return `, "` + name + `": [` + strings.Join(quoted, ", ") + "]"
-}
-
-func constant(text string) string {
-	var space [256]byte
-	out := append(space[:0], `{"type": "const_string", "value": `...)
-	return string(append(toolschema.AppendQuote(out, text), '}'))
-}
-
-func (w *writer) grammar(n language.Node) string {
-	w.room = w.ebnf.Append(w.room[:0], n)
-	from := len(w.room)
-	w.room = append(w.room, `{"type": "grammar", "grammar": `...)
-	w.room, _ = jsontext.AppendQuote(w.room, w.room[:from]) // the grammar is valid UTF-8
-	w.room = append(w.room, '}')
-	return string(w.room[from:])
+	return w.sequence([]*element{text, w.repeated(w.sequence(append(tag, text)), 0, -1)})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/parlance-llm/parlance/constraint/regular"
 	"github.com/parlance-llm/parlance/constraint/toolschema"
 	"github.com/parlance-llm/parlance/internal/codec/delimited"
+	"github.com/parlance-llm/parlance/internal/schema"
 )
 
 // delimitedStyle writes brackets without blanks, bare keys, and strings between delimiters.
@@ -14,7 +15,7 @@ func (b *Builder) delimitedStyle(delimiter string) *style {
 	if s, ok := b.delimited[delimiter]; ok {
 		return s
 	}
-	s := &style{name: "delimited", words: wordsOf("null", "true", "false"), union: true,
+	s := &style{name: "delimited", words: wordsOf("null", "true", "false"),
 		separator: language.Text(","), colon: language.Text(":"), padding: empty}
 	b.delimited[delimiter] = s
 	between := func(n language.Node) language.Node {
@@ -32,6 +33,19 @@ func (b *Builder) delimitedStyle(delimiter string) *style {
 			texts = both
 		}
 		return between(&language.Regular{Automaton: texts})
+	}
+	s.beside = func(b *Builder, n *toolschema.Node, a *toolschema.Alternative) language.Node {
+		texts := free
+		if held := b.texts(a); held != nil {
+			if both, wrong := held.And(free); wrong == nil {
+				texts = both
+			}
+		}
+		apart := b.stringsBeside(texts, kindsOf(n))
+		if apart == free {
+			return anyText
+		}
+		return between(&language.Regular{Automaton: apart})
 	}
 	s.fixed = func(b *Builder, text string) language.Node {
 		if err != nil || !free.Accepts(text) {
@@ -66,4 +80,29 @@ func (b *Builder) delimitedStyle(delimiter string) *style {
 func (b *Builder) DelimitedArguments(n *toolschema.Node, delimiter string) *language.Rule {
 	s := b.delimitedStyle(delimiter)
 	return b.topMembers(s, s, n, s.colon)
+}
+
+// kindsOf are the kinds of the values that a node allows.
+func kindsOf(n *toolschema.Node) (kinds schema.Kinds) {
+	for _, a := range n.Alternatives {
+		kind := a.Kind.String()
+		if a.Kind == toolschema.Constant {
+			kind = kindOfText(a.Value)
+		}
+		switch kind {
+		case "null":
+			kinds |= schema.Null
+		case "boolean":
+			kinds |= schema.Boolean
+		case "integer", "number":
+			kinds |= schema.Number
+		case "string":
+			kinds |= schema.String
+		case "array":
+			kinds |= schema.Array
+		case "object":
+			kinds |= schema.Object
+		}
+	}
+	return kinds
 }

@@ -16,8 +16,10 @@ type Builder struct {
 	// Name is put before the names of the rules that are made next.
 	Name  string
 	Notes []toolschema.Note
-	made  map[made]*language.Rule
-	text  map[string]language.Node
+	// Sorted: the members of objects come in the order of their names, so that undeclared ones may stand among the others.
+	Sorted bool
+	made   map[made]*language.Rule
+	text   map[string]language.Node
 	// delimited are the styles by their delimiters.
 	delimited map[string]*style
 	// tagged and byEnds are what is known of the texts between tags, by how they are read and by what ends them.
@@ -56,8 +58,10 @@ type style struct {
 	str              func(b *Builder, a *toolschema.Alternative) language.Node
 	anyString        func(b *Builder) language.Node
 	constant         func(b *Builder, value string, a *toolschema.Node) (language.Node, bool)
-	union            bool // a string is read by the schema, so some strings cannot be written beside other kinds
-	fixed            func(b *Builder, text string) language.Node
+	// beside is a string beside values of other kinds, where a string is read by the schema: what reads like one of those
+	// cannot be written.
+	beside func(b *Builder, n *toolschema.Node, a *toolschema.Alternative) language.Node
+	fixed  func(b *Builder, text string) language.Node
 }
 
 // words are null, true and false, and either of the last two.
@@ -140,6 +144,9 @@ func (b *Builder) alternative(s *style, n *toolschema.Node, a *toolschema.Altern
 	case toolschema.Number:
 		return number
 	case toolschema.String:
+		if s.beside != nil && len(n.Alternatives) > 1 {
+			return s.beside(b, n, a)
+		}
 		return s.str(b, a)
 	case toolschema.Array:
 		return language.Join(openBracket, b.elements(s, a), closeBracket)
@@ -269,15 +276,19 @@ func (b *Builder) membersOf(s, values *style, n *toolschema.Node, a *toolschema.
 	more := b.others(s, values, a, colon)
 	// rest(i) is what may come from the i-th member on, behind one that has been written; first(i) is the same before any.
 	rests := make([]language.Node, len(list)+1)
+	var among language.Node = language.Text("") // undeclared members before a declared one, behind one that has been written
 	if more != nil {
 		rests[len(list)] = language.Many(language.Join(s.separator, more))
+		if b.Sorted {
+			among = rests[len(list)]
+		}
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		one := language.Join(s.separator, list[i].node)
 		if !list[i].required {
 			one = language.Maybe(one)
 		}
-		rests[i] = b.part(n, "rest", i, language.Join(one, rests[i+1]))
+		rests[i] = b.part(n, "rest", i, language.Join(among, one, rests[i+1]))
 	}
 	first := empty
 	if more != nil {
@@ -285,6 +296,9 @@ func (b *Builder) membersOf(s, values *style, n *toolschema.Node, a *toolschema.
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		one := language.Join(list[i].node, rests[i+1])
+		if b.Sorted && more != nil {
+			one = language.Any(one, language.Join(more, rests[i]))
+		}
 		if list[i].required {
 			first = one
 		} else {

@@ -28,10 +28,13 @@ type Tagged struct {
 
 // Value is a value between tags: what is written, and whether a string stands there as it is.
 type Value struct {
-	Kind string // string, number, boolean, null, array or object: the JSON kind
+	Kind string // string, number, boolean, null, array or object: the JSON kind; or AnyKind
 	Raw  bool
 	Node language.Node
 }
+
+// AnyKind is the kind of a value that is any JSON but a string.
+const AnyKind = "any JSON"
 
 // Tagged are the ways to write a value of a schema between tags. read is the schema as the reader of values has it.
 func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []Value {
@@ -42,7 +45,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 		if t.NoJSON {
 			return nil
 		}
-		return []Value{{"object", false, &language.Mark{Role: language.JSON, Inner: &language.Schema{Schema: toolschema.Any, Body: b.any(known.json), Excludes: t.Literal}}}}
+		return []Value{{AnyKind, false, jsonMark(jsonSchema(toolschema.Any, b.any(known.json), t), t)}}
 	case n.Free || kinds == 0 && !t.JSON: // whatever stands there is a string
 		if t.NoRaw {
 			return nil
@@ -70,6 +73,10 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 		case a.IsString():
 			if a.Kind == toolschema.String && !t.NoRaw {
 				out = append(out, b.rawValue(b.texts(a), read, t))
+			}
+			// Beside containers everything that is JSON is read, so a string that looks like a container can be written as JSON.
+			if a.Kind == toolschema.String && t.JSON && !t.NoJSON && kinds.Has(schema.Object|schema.Array) {
+				group("string", b.alternative(known.json, n, a))
 			}
 		case t.NoJSON:
 		case a.Kind == toolschema.Constant:
@@ -104,11 +111,11 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 		}
 		written := out[i].Node
 		if container != nil {
-			written = &language.Schema{Schema: container, Body: asRule(written, b.Name+n.Pointer), Excludes: t.Literal}
+			written = jsonSchema(container, asRule(written, b.Name+n.Pointer), t)
 		}
 		// beside strings null is read only as it stands
 		lines := t.Layout || out[i].Kind != "null" || !kinds.Has(schema.String)
-		out[i].Node = known.value(written, lines)
+		out[i].Node = known.value(written, lines, t)
 	}
 	return out
 }
@@ -134,6 +141,9 @@ func (b *Builder) rawValue(texts *regular.Automaton, read *schema.Schema, t *Tag
 	}
 	all := a
 	a = b.readAsString(a, read, t)
+	if t.Entities {
+		a = a.Spelled(entityForms)
+	}
 	if texts != nil || a != all {
 		return Value{"string", true, b.layout(a, t, false)}
 	}
@@ -152,13 +162,25 @@ func (b *Builder) constantTexts(n *toolschema.Node, read *schema.Schema, t *Tagg
 			continue
 		}
 		text := unquote(a.Value)
-		if free != nil && free.Accepts(escape(text, t)) && b.readsAs(text, a.Value, read, t) {
+		if (t.Entities || free != nil && free.Accepts(text)) && b.readsAs(text, a.Value, read, t) {
 			options = append(options, b.layoutText(text, t))
 		} else {
 			b.note(n, "enum", "the format has no way to write "+a.Value)
 		}
 	}
 	return Value{"string", true, language.Any(options...)}, len(options) > 0
+}
+
+// jsonSchema is JSON text of a schema between tags.
+func jsonSchema(n *toolschema.Node, body *language.Rule, t *Tagged) language.Node {
+	return &language.Schema{Schema: n, Body: body, Excludes: t.Literal, Spelled: t.Entities}
+}
+
+func jsonMark(n language.Node, t *Tagged) language.Node {
+	if t.Entities {
+		return &language.Mark{Role: language.XMLJSON, Inner: n}
+	}
+	return &language.Mark{Role: language.JSON, Inner: n}
 }
 
 var newline = language.Maybe(language.Text("\n"))
@@ -214,12 +236,12 @@ type jsonValue struct {
 }
 
 // value is a JSON value between tags; lines: one line break at each end is no part of it.
-func (k *between) value(written language.Node, lines bool) language.Node {
+func (k *between) value(written language.Node, lines bool, t *Tagged) language.Node {
 	key := jsonValue{written, lines}
 	if node, ok := k.values[key]; ok {
 		return node
 	}
-	node := language.Node(&language.Mark{Role: language.JSON, Inner: written})
+	node := jsonMark(written, t)
 	if lines {
 		node = language.Join(newline, node, newline)
 	}
@@ -246,7 +268,11 @@ func (b *Builder) between(t *Tagged) *between {
 
 // freeText is the automaton of text that does not end before its end.
 func freeText(t *Tagged) *regular.Automaton {
-	out, err := regular.Without(append([]string{}, t.Ends...)...)
+	ends := slices.Clone(t.Ends)
+	if t.Entities { // what would end it is written as an entity
+		ends = nil
+	}
+	out, err := regular.Without(ends...)
 	if err != nil { // the plain texts alone always can be held
 		var quoted []string
 		for _, text := range t.Literal {
@@ -265,15 +291,21 @@ func (b *Builder) readAsString(a *regular.Automaton, read *schema.Schema, t *Tag
 	if t.JSON && kinds == 0 {
 		return a
 	}
+	return b.stringsBeside(a, kinds)
+}
+
+// stringsBeside takes out the strings that would be read as a value of another of the kinds.
+func (b *Builder) stringsBeside(a *regular.Automaton, kinds schema.Kinds) *regular.Automaton {
 	var others []string
 	for _, of := range []struct {
 		kind       schema.Kinds
 		expression string
 	}{
 		{schema.Null, `(?i:null)`},
-		{schema.Integer | schema.Number, regular.Blanks + `[-+]?[\p{Nd}_]*\.?[\p{Nd}_]*(?:[eE][-+]?[\p{Nd}_]+)?` + regular.Blanks},
+		{schema.Integer | schema.Number, regular.Blanks + `[-+]?(?:\p{Nd}[\p{Nd}_]*\.?[\p{Nd}_]*|\.\p{Nd}[\p{Nd}_]*)(?:[eE][-+]?[\p{Nd}_]+)?` + regular.Blanks},
 		{schema.Boolean, regular.Blanks + `(?:(?i:true|false)|[01])` + regular.Blanks},
-		{schema.Object | schema.Array, regular.Blanks + `[\[{(].*`},
+		// Beside containers everything that is JSON is read as such.
+		{schema.Object | schema.Array, regular.Blanks + `(?:[\[{(].*|(?:null|true|false|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|"(?:[^"\\]|\\.)*")` + regular.Blanks + `)`},
 	} {
 		if kinds.Has(of.kind) && kinds.Has(schema.String) {
 			others = append(others, of.expression)
@@ -325,7 +357,10 @@ func (b *Builder) layout(a *regular.Automaton, t *Tagged, plain bool) language.N
 }
 
 func (b *Builder) layoutText(text string, t *Tagged) language.Node {
-	written := &language.Mark{Role: b.rawRole(t), Inner: language.Text(escape(text, t))}
+	written := &language.Mark{Role: b.rawRole(t), Inner: language.Text(text)}
+	if t.Entities {
+		written.Inner = withEntities(text, entityForms)
+	}
 	if !t.Layout {
 		return written
 	}
@@ -351,19 +386,26 @@ func (b *Builder) rawRole(t *Tagged) language.Role {
 
 func (b *Builder) regular(a *regular.Automaton, t *Tagged, plain bool) language.Node {
 	out := &language.Regular{Automaton: a}
-	if plain && a == b.between(t).free {
+	if plain && !t.Entities && a == b.between(t).free {
 		out.Without = t.Literal
 		out.Looser = len(t.Literal) < len(t.Ends) || slices.ContainsFunc(t.Ends, func(e string) bool { return strings.Contains(e, `\s*`) })
 	}
 	return out
 }
 
-// escape writes a string as it stands between tags.
-func escape(text string, t *Tagged) string {
-	if !t.Entities {
-		return text
-	}
-	return entities.Replace(text)
+// entityForms are the ways to write the characters that have entities.
+var entityForms = map[rune][]string{
+	'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&gt;"}, '"': {`"`, "&quot;"}, '\'': {"'", "&apos;"},
 }
 
-var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// markupForms are the same without those of quotation marks, which bound the strings of JSON.
+var markupForms = map[rune][]string{'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&gt;"}}
+
+// withEntities is one text with its entities.
+func withEntities(text string, forms map[rune][]string) language.Node {
+	only, err := regular.Texts(text)
+	if err != nil {
+		return language.Never()
+	}
+	return &language.Regular{Automaton: only.Spelled(forms)}
+}

@@ -68,7 +68,7 @@ func (w *walker) capture(e *grammar.Capture, s scene) language.Node {
 		return language.Text("")
 	case "type":
 		if s.parameter != nil {
-			return language.Text(s.parameter.kind)
+			return anyOf(s.parameter.kind)
 		}
 		return language.Text("json") // the type of arguments that are JSON text
 	}
@@ -166,11 +166,16 @@ func (w *walker) argumentText(e *grammar.Capture, s scene) language.Node {
 }
 
 func (w *walker) json(node *toolschema.Node) language.Node {
-	return &language.Mark{Role: language.Arguments, Inner: &language.Schema{Schema: node, Body: w.Builder.JSON(node)}}
+	return &language.Mark{Role: language.Arguments, Inner: &language.Schema{Schema: node, Body: w.Builder.JSON(node), Spelled: w.Builder.Sorted && node != toolschema.AnyObject}}
 }
 
 // envelope is a JSON object that carries a call, its members in the order of the definition.
 func (w *walker) envelope(e *grammar.Envelope, s scene) language.Node {
+	colon, comma := language.Text(": "), language.Text(", ")
+	if w.d.Written.JSON == "compact" {
+		colon = language.Join(language.Text(":"), language.Maybe(language.Text(" ")))
+		comma = language.Join(language.Text(","), language.Maybe(language.Text(" ")))
+	}
 	items := []language.Node{language.Text("{")}
 	first := true
 	for _, member := range e.Members {
@@ -192,16 +197,16 @@ func (w *walker) envelope(e *grammar.Envelope, s scene) language.Node {
 		if member.KeyCapture == "" {
 			key = member.Keys[0]
 		}
-		one := language.Join(language.Text(toolschema.Quote(key)+": "), value)
+		one := language.Join(language.Text(toolschema.Quote(key)), colon, value)
 		switch {
 		case member.Optional && first:
-			one = language.Maybe(language.Join(one, language.Text(", ")))
+			one = language.Maybe(language.Join(one, comma))
 		case member.Optional:
-			one = language.Maybe(language.Join(language.Text(", "), one))
+			one = language.Maybe(language.Join(comma, one))
 		case first:
 			first = false
 		default:
-			one = language.Join(language.Text(", "), one)
+			one = language.Join(comma, one)
 		}
 		items = append(items, one)
 	}
@@ -316,7 +321,7 @@ func (w *walker) attribute(a *grammar.Attribute, s scene, bare bool) language.No
 		if s.parameter == nil {
 			return language.Text(quotedText("object"))
 		}
-		return language.Text(quotedText(s.parameter.kind))
+		return language.Join(language.Text(`"`), anyOf(s.parameter.kind), language.Text(`"`))
 	case "index":
 		return language.Join(language.Text(`"`), &language.Repeat{Inner: digit, Min: 1, Max: 6}, language.Text(`"`))
 	case "name":

@@ -17,7 +17,7 @@ func (w *walker) message(rule *grammar.Rule, s scene) language.Node {
 			continue
 		}
 		header, body := w.parts(a, s.target)
-		if s.target == toCall && w.anyCaptures(header, "name") {
+		if s.target == toCall && (w.anyCaptures(header, "name") || writesName(header)) {
 			for i := range w.Tools {
 				inner := s
 				inner.tool = &w.Tools[i]
@@ -28,6 +28,26 @@ func (w *walker) message(rule *grammar.Rule, s scene) language.Node {
 		options = append(options, w.messageOf(a, header, body, s))
 	}
 	return language.Any(options...)
+}
+
+// writesName tells whether a header is written with the name of the tool, though nothing reads it there.
+func writesName(header []grammar.Expression) bool {
+	found := false
+	for _, item := range header {
+		grammar.Walk(item, func(e grammar.Expression) bool {
+			layout, ok := e.(*grammar.Layout)
+			if ok && layout.Inner != nil {
+				for _, a := range layout.Inner.Alternatives {
+					for _, item := range a.Items {
+						c, ok := item.(*grammar.Capture)
+						found = found || ok && c.Name == "name"
+					}
+				}
+			}
+			return true
+		})
+	}
+	return found
 }
 
 // parts cuts a message behind its header.

@@ -51,10 +51,12 @@ func (w *walker) parameters(e grammar.Expression, s scene) language.Node {
 		}
 		w.read[s.tool] = read
 	}
-	return w.members(e, s.tool.arguments(), read, s)
+	return w.members(e, s.tool.arguments(), read, s, false)
 }
 
-func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *schema.Schema, s scene) language.Node {
+// members are the parameters that the members of an object are. some: there must be one at least, because without any
+// nothing would tell an object.
+func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *schema.Schema, s scene, some bool) language.Node {
 	var options []language.Node
 	for _, a := range node.Alternatives {
 		if a.Kind != toolschema.Object {
@@ -73,10 +75,29 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 			}
 			items = append(items, one)
 		}
-		items = append(items, w.undeclared(e, a, names, read, s)...)
+		if !some || !w.parameterRule().repeatsKey {
+			items = append(items, w.undeclared(e, a, names, read, s)...)
+		}
+		if some && !slices.ContainsFunc(a.Properties, func(p toolschema.Property) bool { return p.Required }) {
+			options = append(options, atLeastOne(items)...)
+			continue
+		}
 		options = append(options, language.Join(items...))
 	}
 	return language.Any(options...)
+}
+
+// atLeastOne are the ways to write some of the items, none of which has to be written.
+func atLeastOne(items []language.Node) (options []language.Node) {
+	for i, item := range items {
+		optional := item.(*language.Repeat)
+		rest := language.Join(items[i+1:]...)
+		if optional.Max < 0 {
+			rest = language.Join(optional, rest)
+		}
+		options = append(options, language.Join(optional.Inner, rest))
+	}
+	return options
 }
 
 // undeclared are the parameters that may come besides the declared ones.
@@ -135,7 +156,7 @@ func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, nam
 // noteRepeated notes that a format writes the name of a parameter twice: for a name that is not declared no grammar holds
 // that both are the same.
 func (w *walker) noteRepeated() {
-	if w.repeatsKey() {
+	if w.parameterRule().repeatsKey {
 		w.Builder.Notes = append(w.Builder.Notes, toolschema.Note{Keyword: "additionalProperties", Reason: "the format writes the name of a parameter twice, and whether they are the same is not held for names that are not declared"})
 	}
 }
@@ -159,18 +180,16 @@ func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Nod
 	for i := range rule.lines {
 		line := &rule.lines[i]
 		for _, value := range w.Builder.Tagged(node, read, w.tagged(rule, line, &base)) {
-			kind, written := w.kind(line, &value)
-			if !written {
-				continue
+			for _, kind := range w.kinds(line, &value) {
+				p := base
+				p.value, p.kind = value, kind
+				inner := s
+				inner.parameter, inner.inside, inner.captures = &p, false, nil
+				if kind != "" {
+					inner = inner.with("type", kind)
+				}
+				options = append(options, &language.Mark{Role: language.Parameter, Name: key, Inner: w.item(e, inner)})
 			}
-			p := base
-			p.value, p.kind = value, kind
-			inner := s
-			inner.parameter, inner.inside, inner.captures = &p, false, nil
-			if kind != "" {
-				inner = inner.with("type", kind)
-			}
-			options = append(options, &language.Mark{Role: language.Parameter, Name: key, Inner: w.item(e, inner)})
 		}
 	}
 	if rule.nested {
@@ -192,6 +211,8 @@ type parameterRule struct {
 	lines []valueLine
 	// repeatsKey: the name is written twice. nested: parameters may stand in parameters.
 	repeatsKey, nested bool
+	// typeOptional: the type of a value need not be written.
+	typeOptional bool
 }
 
 // parameterRule is that of the definition, which must have one.
@@ -210,7 +231,7 @@ func (w *walker) parameterRule() *parameterRule {
 			}
 			return true
 		})
-		w.parameter = &parameterRule{rule, w.valueLines(rule), keys > 1, w.about(rule.Body).parameter}
+		w.parameter = &parameterRule{rule, w.valueLines(rule), keys > 1, w.about(rule.Body).parameter, w.typeOptional(rule)}
 		return w.parameter
 	}
 	return nil
@@ -222,6 +243,8 @@ type valueLine struct {
 	// types are literals of the test that leads here. tested: there is a test.
 	types  []string
 	tested bool
+	// untyped: it stands for values without a type too.
+	untyped bool
 }
 
 func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
@@ -238,7 +261,9 @@ func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
 					}
 					inner.tested = true
 					for _, p := range test.Patterns {
-						if !p.None {
+						if p.None {
+							inner.untyped = true
+						} else {
 							inner.types = append(inner.types, p.Text)
 						}
 					}
@@ -277,45 +302,96 @@ func (w *walker) valueLines(rule *grammar.Rule) (lines []valueLine) {
 	return lines
 }
 
-// kind is the type that the markup says for a value on a line of the definition, "" if none; false if the value is not
-// written on that line.
-func (w *walker) kind(line *valueLine, value *syntax.Value) (kind string, written bool) {
-	lines := w.parameterRule().lines
-	if len(lines) < 2 {
-		return "", true
+// kinds are the types that the markup says for a value on a line of the definition, "" where it says none; none if the
+// value is not written on that line.
+func (w *walker) kinds(line *valueLine, value *syntax.Value) []string {
+	rule := w.parameterRule()
+	if len(rule.lines) < 2 {
+		return untyped
 	}
-	// The type is said, even where it may be left out.
+	// Where the type may be left out, whatever is written is read by the schema.
+	var kinds []string
+	if line.untyped && rule.typeOptional {
+		kinds = untyped
+	}
+	// What is a string stands on a line for text, all else on one for JSON.
+	if value.Raw == (line.codec == "json") {
+		return kinds
+	}
 	if line.tested {
 		if len(line.types) == 0 {
-			return "", false
+			return kinds
 		}
-		return line.types[0], true
+		return slices.Concat(kinds, line.types[:1])
 	}
-	for i := range lines {
-		if lines[i].tested && lines[i].codec == line.codec {
-			return "", false // said there already
-		}
-	}
-	for i := range lines {
-		if slices.Contains(lines[i].types, "true") {
-			return "false", true // the type says whether it is a string
+	for i := range rule.lines {
+		if rule.lines[i].tested && rule.lines[i].codec == line.codec {
+			return nil // said there already
 		}
 	}
-	return value.Kind, true
+	for i := range rule.lines {
+		switch types := rule.lines[i].types; {
+		case slices.Contains(types, "true"):
+			return []string{"false"} // the type says whether it is a string
+		case slices.Contains(types, value.Kind):
+			return kinds // what is said to be of that type is read otherwise
+		}
+	}
+	if value.Kind == syntax.AnyKind {
+		return slices.Concat(kinds, []string{anyType})
+	}
+	return slices.Concat(kinds, []string{value.Kind})
+}
+
+var untyped = []string{""}
+
+// anyType is any of the types that JSON has besides strings.
+var anyType = strings.Join([]string{"object", "array", "number", "boolean", "null"}, or)
+
+// typeOptional tells whether the markup of a type in a rule is a part that may be left out. (An attribute of a tag is
+// always written.)
+func (w *walker) typeOptional(rule *grammar.Rule) bool {
+	found := false
+	grammar.Walk(rule.Body, func(e grammar.Expression) bool {
+		if c, ok := e.(*grammar.Choice); ok {
+			typed := 0
+			for _, a := range c.Alternatives {
+				if w.captures(a, "type") {
+					typed++
+				}
+			}
+			found = found || typed > 0 && typed < len(c.Alternatives)
+		}
+		return true
+	})
+	return found
 }
 
 // deep is a parameter whose members are parameters, nil if its schema has none.
 func (w *walker) deep(p parameter) *parameter {
+	// A name that is written twice must be the same both times, and of a name that is not declared no grammar holds that.
+	declared := w.parameterRule().repeatsKey
+	undeclared := p.node.Free
 	for _, a := range p.node.Alternatives {
-		if a.Kind == toolschema.Object && len(a.Properties) > 0 && slices.ContainsFunc(a.Properties, func(p toolschema.Property) bool { return p.Required }) {
+		if a.Kind != toolschema.Object {
+			continue
+		}
+		more := len(a.Patterned) > 0 || a.Additional != nil
+		undeclared = undeclared || more
+		if len(a.Properties) > 0 || more && !declared {
 			p.deep = append(p.deep, a)
 		}
 	}
-	if len(p.deep) == 0 || len(p.node.Alternatives) != len(p.deep) {
+	if undeclared && declared {
+		w.Builder.Notes = append(w.Builder.Notes, toolschema.Note{Pointer: p.node.Pointer, Keyword: "additionalProperties", Reason: jsonOnly})
+	}
+	if len(p.deep) == 0 {
 		return nil
 	}
 	return &p
 }
+
+const jsonOnly = "members that are not declared are let through as JSON text only, because the format writes their names twice"
 
 // inner are the parameters in a parameter. Those of a schema that holds itself are a rule, which refers to itself.
 func (w *walker) inner(e *grammar.Reference, s scene) language.Node {
@@ -323,14 +399,14 @@ func (w *walker) inner(e *grammar.Reference, s scene) language.Node {
 	s.parameter, s.inside = nil, false
 	node := &toolschema.Node{Alternatives: p.deep}
 	if !p.node.Recursive {
-		return w.members(e, node, p.read, s)
+		return w.members(e, node, p.read, s, true)
 	}
 	if made, ok := w.inners[p.node]; ok {
 		return made
 	}
 	made := &language.Rule{Name: s.tool.Name + p.node.Pointer + "-parameters"}
 	w.inners[p.node] = made
-	made.Body = w.members(e, node, p.read, s)
+	made.Body = w.members(e, node, p.read, s, true)
 	return made
 }
 
@@ -384,7 +460,7 @@ func (w *walker) taggedBy(rule *parameterRule, line *valueLine, p *parameter) *s
 		t.JSON = line.codec == "json"
 	}
 	if len(rule.lines) > 1 { // what is a string stands on a line for text, all else on one for JSON
-		t.NoRaw, t.NoJSON = line.codec == "json", line.codec != "json"
+		t.NoRaw, t.NoJSON = line.codec == "json", line.codec != "json" && !(line.untyped && w.parameterRule().typeOptional)
 	}
 	end := func(expression string) {
 		if expression == "" || slices.Contains(t.Ends, expression) {

@@ -1,9 +1,13 @@
 package turn
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/constraint/language"
+	"github.com/parlance-llm/parlance/constraint/regular"
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
@@ -197,10 +201,89 @@ func (w *walker) textMessages(rule *grammar.Rule, t target) language.Node {
 			heads = append(heads, language.Join(head...))
 		}
 		if len(heads) > 0 {
-			options = append(options, language.Join(language.Any(language.Distinct(heads)...), w.bodyPrefix(rest[0], t), w.messageText(rest, t)))
+			text := w.messageText(rest, t)
+			if _, bare := rest[0].(*grammar.Capture); bare {
+				text = w.unlikeOthers(text, rule, a, header)
+			}
+			options = append(options, language.Join(language.Any(language.Distinct(heads)...), w.bodyPrefix(rest[0], t), text))
 		}
 	}
 	return language.Any(options...)
+}
+
+// unlikeOthers takes out the text behind a header that would be read as another kind of message, because it begins with
+// what that has behind the same header.
+func (w *walker) unlikeOthers(text language.Node, rule *grammar.Rule, a *grammar.Sequence, header []grammar.Expression) language.Node {
+	same := w.expression(header, nil)
+	var openers []string
+	first := "" // what the openers begin with
+	for _, other := range rule.Body.Alternatives {
+		if other == a {
+			continue
+		}
+		for i, item := range other.Items {
+			if w.captures(item, "name", "reasoning", "content", "arguments") {
+				if before := w.expression(other.Items[:i], nil); before == same || w.mayBe(other.Items[:i], same) {
+					for _, opener := range w.begin(item) {
+						openers = append(openers, regular.Quote(opener))
+						if r, _ := utf8.DecodeRuneInString(opener); r != utf8.RuneError {
+							first += fmt.Sprintf(`\x{%x}`, r)
+						}
+					}
+				}
+				break
+			}
+		}
+	}
+	if len(openers) == 0 {
+		return text
+	}
+	// A word may stand before the opener: whose message it is.
+	begins, err := regular.Match("[^" + first + "]*(?:" + strings.Join(openers, "|") + ").*")
+	if err == nil {
+		begins, err = begins.Not()
+	}
+	if err != nil {
+		panic(stop{err})
+	}
+	return mapRegular(text, func(r *language.Regular) *language.Regular {
+		both, err := r.Automaton.And(begins)
+		if err != nil {
+			panic(stop{err})
+		}
+		return &language.Regular{Automaton: both, Without: r.Without, Looser: true}
+	})
+}
+
+// mayBe tells whether items, optional ones written or not, can be written as an expression.
+func (w *walker) mayBe(items []grammar.Expression, expression string) bool {
+	for _, item := range items {
+		found := false
+		grammar.Walk(item, func(e grammar.Expression) bool {
+			literal, ok := e.(*grammar.Literal)
+			found = found || ok && literal.Text != "" && strings.HasPrefix(expression, regular.Quote(w.fill(literal.Text)))
+			return true
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// mapRegular replaces the first text of a node.
+func mapRegular(n language.Node, replace func(*language.Regular) *language.Regular) language.Node {
+	switch n := n.(type) {
+	case *language.Regular:
+		return replace(n)
+	case *language.Mark:
+		return &language.Mark{Role: n.Role, Name: n.Name, Inner: mapRegular(n.Inner, replace)}
+	case *language.Sequence:
+		items := slices.Clone(n.Items)
+		items[0] = mapRegular(items[0], replace)
+		return &language.Sequence{Items: items}
+	}
+	return n
 }
 
 // bodyPrefix is what a body has before its text.

@@ -8,6 +8,7 @@ package turn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parlance-llm/parlance/constraint/language"
 	"github.com/parlance-llm/parlance/constraint/syntax"
@@ -88,6 +89,12 @@ func New(o Options) (n language.Node, err error) {
 	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[factsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}}
 	if o.Tool != nil {
 		w.d = o.Tool
+		if w.Builder.Sorted = w.d.Written.Keys == "sorted"; w.Builder.Sorted {
+			w.Tools = slices.Clone(o.Tools)
+			for i := range w.Tools {
+				w.Tools[i].Arguments = toolschema.Sorted(w.Tools[i].Arguments)
+			}
+		}
 	}
 	body := w.body()
 	return w.thinking(body), nil

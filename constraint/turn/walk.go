@@ -244,6 +244,12 @@ func (w *walker) sequence(items []grammar.Expression, s scene) language.Node {
 			out = append(out, w.blank(blank, items, i))
 			continue
 		}
+		if i > 0 {
+			if written := w.writtenPart(items[i-1], item); written != nil {
+				out = append(out, language.Maybe(w.sequence(written.Items, s)))
+				continue
+			}
+		}
 		out = append(out, w.item(item, s))
 	}
 	return language.Join(out...)
@@ -288,7 +294,7 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 		}
 		return w.blank(e, nil, 0)
 	case *grammar.Layout:
-		return language.Maybe(w.layout(e))
+		return language.Maybe(w.layout(e, s))
 	case *grammar.Choice:
 		return w.choice(e, s)
 	case *grammar.Sequence:
@@ -311,22 +317,27 @@ func (w *walker) item(e grammar.Expression, s scene) language.Node {
 	return language.Text("") // what is looked for is not written
 }
 
-// layout is white space that the family writes here, now and then: what else a group behind '^' writes is read, and
-// walked, where it is read.
-func (w *walker) layout(e *grammar.Layout) language.Node {
+// layout is white space that the family writes here, now and then, or the name of the tool that is called: what else a
+// group behind '^' writes is read, and walked, where it is read.
+func (w *walker) layout(e *grammar.Layout, s scene) language.Node {
 	if e.Inner == nil {
 		return language.Text(e.Text)
 	}
 	var texts []string
 	var all []language.Node
 	for _, alternative := range e.Inner.Alternatives {
-		text := ""
+		text, named := "", false
 		for _, item := range alternative.Items {
-			if literal, ok := item.(*grammar.Literal); ok {
-				text += w.fill(literal.Text)
+			switch item := item.(type) {
+			case *grammar.Literal:
+				text += w.fill(item.Text)
+			case *grammar.Capture:
+				if item.Name == "name" && s.tool != nil {
+					text, named = text+s.tool.Name, true
+				}
 			}
 		}
-		if text != "" && strings.TrimSpace(text) == "" && !slices.Contains(texts, text) {
+		if text != "" && (named || strings.TrimSpace(text) == "") && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 			all = append(all, language.Text(text))
 		}
@@ -335,6 +346,29 @@ func (w *walker) layout(e *grammar.Layout) language.Node {
 		return language.Text("")
 	}
 	return language.Any(all...)
+}
+
+// writtenPart is the alternative of a choice that may be left out, if the group behind '^' before it writes what it begins
+// with; else nil.
+func (w *walker) writtenPart(before, item grammar.Expression) *grammar.Sequence {
+	layout, ok := before.(*grammar.Layout)
+	choice, isChoice := item.(*grammar.Choice)
+	if !ok || !isChoice || layout.Inner == nil || !slices.ContainsFunc(choice.Alternatives, func(a *grammar.Sequence) bool { return len(a.Items) == 0 }) {
+		return nil
+	}
+	for _, a := range choice.Alternatives {
+		for _, by := range layout.Inner.Alternatives {
+			if len(a.Items) == 0 || len(by.Items) == 0 {
+				continue
+			}
+			one, ok := a.Items[0].(*grammar.Literal)
+			other, same := by.Items[0].(*grammar.Literal)
+			if ok && same && one.Text == other.Text {
+				return a
+			}
+		}
+	}
+	return nil
 }
 
 func (w *walker) optional(e *grammar.Optional, s scene) language.Node {

@@ -222,6 +222,9 @@ func (f *detectFlags) print(out io.Writer, r detect.Result) {
 	}
 }
 
+// mostLike is how many names that are as good are listed.
+const mostLike = 6
+
 func (f *detectFlags) guess(out io.Writer, p palette, place int, g detect.Guess) {
 	sure := "perhaps"
 	switch {
@@ -232,7 +235,11 @@ func (f *detectFlags) guess(out io.Writer, p palette, place int, g detect.Guess)
 	}
 	fmt.Fprintf(out, "%d. %s (format %s), %s", place+1, p.paint(bold, g.Name), g.Format, sure)
 	if len(g.Like) > 0 {
-		fmt.Fprintf(out, "; as good: %s", strings.Join(g.Like, ", "))
+		like, more := g.Like, ""
+		if n := len(like) - mostLike; n > 0 && !f.all {
+			like, more = like[:mostLike], fmt.Sprintf(" and %d more (--all)", n)
+		}
+		fmt.Fprintf(out, "; as good: %s%s", strings.Join(like, ", "), more)
 	}
 	fmt.Fprintln(out)
 	if place > 0 && !f.all {

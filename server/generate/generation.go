@@ -264,7 +264,11 @@ func (g *Generation) newSorter() *sorter {
 	if parser := g.request.Model.Parser; parser != nil {
 		start = parser.PromptState(g.reading)
 	}
+	if g.request.Prompt != nil {
+		return s // the client has written the prompt itself, and reads the raw text
+	}
 	s.watch, s.alarmed = g.generator.detector().NewWatch(g.request.Model.Parser, start), g.alarm
+	s.watch.Declare(g.request.callable()...)
 	return s
 }
 

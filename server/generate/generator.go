@@ -195,6 +195,17 @@ func (r *Request) shownTools() (names []string) {
 	return names
 }
 
+// callable are the names of the tools that the model may call.
+func (r *Request) callable() (names []string) {
+	if r.ToolChoice.Mode == ToolChoiceNone {
+		return nil
+	}
+	for _, tool := range r.Tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
 // reading is what the parser is told of a request.
 func (g *Generator) reading(r *Request, prompt engine.Prompt) (parlance.Request, error) {
 	reading := parlance.Request{

@@ -169,7 +169,7 @@ func lineOf(c *constraint.Constraint, name string, texts int, random *rand.Rand)
 		l.Accept = append(l.Accept, text)
 		for range 20 {
 			// Engines lay out JSON with any white space, so the fault must be another.
-			if wrong := mutated(text, random); !c.Accepts(wrong) && !c.Accepts(laidOut(wrong, "")) && !c.Accepts(laidOut(wrong, " ")) {
+			if wrong := mutated(text, random); !c.Accepts(wrong) && !c.Accepts(laidOut(wrong, "")) && !c.Accepts(laidOut(wrong, " ")) && !c.Accepts(indented.ReplaceAllString(wrong, " ")) {
 				l.Refuse = append(l.Refuse, wrong)
 				break
 			}
@@ -179,6 +179,9 @@ func lineOf(c *constraint.Constraint, name string, texts int, random *rand.Rand)
 }
 
 var blanks = regexp.MustCompile(`\s+`)
+
+// indented is white space that is more than the line breaks between tags.
+var indented = regexp.MustCompile(`[ \t\n]*[ \t][ \t\n]*`)
 
 func laidOut(text, blank string) string { return blanks.ReplaceAllString(text, blank) }
 
