@@ -165,9 +165,10 @@ type Written struct {
 	Strings string `yaml:"strings"`
 	// Words is "python" if a tagged value is True, False or None, or "json" if an argument of Python is true, false or null.
 	Words string `yaml:"words"`
-	// Containers is "python" if a tagged list or object is written as Python prints it, or "json" if one among the
-	// arguments of Python is written as JSON.
-	Containers string `yaml:"containers"`
+	// Lists and Objects are "python" if a tagged one is written as Python prints it, or "json" if one among the arguments
+	// of Python is written as JSON.
+	Lists   string `yaml:"lists"`
+	Objects string `yaml:"objects"`
 	// Items is the name under which the elements of a list are written, one by one, where parameters hold parameters.
 	Items string `yaml:"items"`
 }
