@@ -28,7 +28,7 @@ func (e vllm) Capabilities() Capabilities {
 		Constraints:            []Dialect{StructuralTag, EBNF, Lark, JSONSchema, JSONObject, Regex, Choice},
 		ConstraintAfterThought: e.options.ReasoningParser,
 		SpecialTokens:          SpecialTokensKept, Tokenizer: true, Renders: true, TemplateSource: true,
-		StopStrings: 4, StopTokens: true, IncludeStop: true, ThinkingBudget: true,
+		StopStrings: 4, StopTokens: true, IncludeStop: true, ThinkingBudget: e.options.ReasoningParser, // else vLLM refuses every request that has one
 	}
 }
 

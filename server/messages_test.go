@@ -4,6 +4,7 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -311,5 +312,34 @@ func TestMessagesStopSequence(t *testing.T) {
 	got := told(messageEvents(t, url, ask(true, `,"stop_sequences":["END"]`)))
 	if got[len(got)-2] != "end stop_sequence END" {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestMessagesThinkingBudget: a budget reaches an engine that can limit thoughts; another answers without one, and says so.
+// One that limits nothing, as agents send it, is no error.
+func TestMessagesThinkingBudget(t *testing.T) {
+	for _, c := range []struct {
+		name, budget string
+		flags        []string
+		sent         string
+		warned       bool
+	}{
+		{"limited", "1024", []string{"--engine-reasoning-parser"}, "1024", false},
+		{"not limited", "1024", nil, "", true},
+		{"more than max_tokens", "32000", []string{"--engine-reasoning-parser"}, "", false},
+	} {
+		sent := ""
+		engine := fakeVLLMThat(t, func(body map[string]jsontext.Value) { sent = string(body["thinking_token_budget"]) })
+		url := serve(t, append(append(thinkingServer, "--engine", "vllm", "--engine-url", engine), c.flags...)...)
+		answer, err := http.Post(url+"/v1/messages", "application/json", strings.NewReader(`{"model":"up","max_tokens":2000,"messages":[{"role":"user","content":"Hi"}],"thinking":{"type":"enabled","budget_tokens":`+c.budget+`}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		warnings := strings.Join(answer.Header["X-Parlance-Warning"], "; ")
+		if answer.StatusCode != http.StatusOK || sent != c.sent || strings.Contains(warnings, "budget_tokens") != c.warned {
+			t.Errorf("%s: %d %s: the engine was sent %q, the client warned %q", c.name, answer.StatusCode, data, sent, warnings)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func (c *Config) registerEngine(flags *pflag.FlagSet) {
 	flags.IntVar(&c.EngineRetries, "engine-retries", 2, "how often a request is tried again that failed before its first token")
 	flags.IntVar(&c.EngineMaxTokens, "engine-max-tokens", 4096, "the limit of an answer for which nobody sets one, where the engine neither fills the context nor tells how long it is")
 	flags.Var(&object{target: &c.EngineExtra}, "engine-extra-body", "a JSON object with further fields of every request to the engine")
-	flags.BoolVar(&c.EngineReasoningParser, "engine-reasoning-parser", false, "the engine (vllm, sglang) itself was started with --reasoning-parser, so its constraints begin behind the thought")
+	flags.BoolVar(&c.EngineReasoningParser, "engine-reasoning-parser", false, "the engine (vllm, sglang) itself was started with --reasoning-parser, so its constraints begin behind the thought; vllm then limits the thought too")
 	flags.StringVar(&c.Record, "record", "", "a `FILE` to which every answer of the engine is added as a recording (*.jsonl); it holds prompts and answers")
 	flags.StringVar(&c.Replay, "replay", "", "the `FOLDER` of recordings for --engine replay (those built in)")
 	flags.Float64Var(&c.ReplaySpeed, "replay-speed", 1, "divides the waits that recordings tell")

@@ -45,13 +45,17 @@ type Part struct {
 // ImageURL says where an image is, or holds it (RFC 2397).
 type ImageURL struct {
 	URL string `json:"url"`
+	// Detail is how closely the model should look, where the request says: low, high or auto.
+	Detail string `json:"detail,omitzero"`
 }
 
 // TextPart and ImagePart make parts.
 func TextPart(text string) Part { return Part{Type: "text", Text: text} }
 
-// ImagePart: see TextPart.
-func ImagePart(url string) Part { return Part{Type: "image_url", Image: &ImageURL{url}} }
+// ImagePart: see TextPart. detail may be "".
+func ImagePart(url, detail string) Part {
+	return Part{Type: "image_url", Image: &ImageURL{url, detail}}
+}
 
 // IsText tells whether a part is a text.
 func (p Part) IsText() bool { return p.Type == "text" }

@@ -125,9 +125,6 @@ func (s *sorter) take(deltas []parlance.Delta) []Delta {
 			continue
 		case parlance.ToolCall:
 			s.flag(d.Name)
-			s.cut = false
-		case parlance.ToolCallEnd:
-			s.cut = d.Cut
 		}
 		if d.Call > 0 && !s.request.Parallel {
 			continue
@@ -139,10 +136,12 @@ func (s *sorter) take(deltas []parlance.Delta) []Delta {
 				id = s.newID(d.Name, d.Call)
 			}
 			s.calls++
+			s.cut = false
 			s.out = append(s.out, Delta{Kind: d.Kind, Call: d.Call, Name: d.Name, ID: id})
 		case parlance.Arguments:
 			s.text(d.Kind, string(d.Text), d.Call)
 		case parlance.ToolCallEnd:
+			s.cut = d.Cut
 			s.out = append(s.out, Delta{Kind: d.Kind, Call: d.Call, Malformed: d.Malformed, Cut: d.Cut})
 		}
 	}

@@ -173,7 +173,7 @@ func readPart(block *body.Object) (generate.Part, bool) {
 		return generate.TextPart(text), !strings.HasPrefix(text, billing)
 	case *kind == "image":
 		if url := imageOf(block); url != "" {
-			return generate.ImagePart(url), true
+			return generate.ImagePart(url, ""), true
 		}
 	case *kind == "document":
 		return readDocument(block)

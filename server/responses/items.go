@@ -197,8 +197,12 @@ func readPart(o *body.Object) (generate.Part, bool) {
 			return generate.TextPart(*s), true
 		}
 	case *kind == "input_image":
+		detail := ""
+		if given := o.String("detail"); given != nil {
+			detail = *given
+		}
 		if url := o.String("image_url"); url != nil {
-			return generate.ImagePart(*url), true
+			return generate.ImagePart(*url, detail), true
 		}
 		o.Complain("image_url", "expected the address of an image: files that were uploaded are not available here")
 	default:
