@@ -231,20 +231,32 @@ func (w *walker) header(item grammar.Expression, s scene) language.Node {
 	return w.item(item, s)
 }
 
-// testedCapture is a capture that the tests in an expression name, with the values that they name.
+// testedCapture is a capture that the tests in a body name, with the values that they name.
 type testedCapture struct {
 	name   string
 	values []string
+	// inHeader: the header captures it; patterned: with the name of the tool in it.
+	inHeader, patterned bool
 }
 
-// tested are the captures that tests in an expression name.
-func (w *walker) tested(e grammar.Expression) []testedCapture {
-	key := factsKey{w.d, e}
+// testsKey is a header, by its first part and its length, and a body.
+type testsKey struct {
+	factsKey
+	length int
+	body   grammar.Expression
+}
+
+// tested are the captures that tests in the body of a header name.
+func (w *walker) tested(header []grammar.Expression, body grammar.Expression) []testedCapture {
+	key := testsKey{factsKey: factsKey{d: w.d}, length: len(header), body: body}
+	if len(header) > 0 {
+		key.e = header[0]
+	}
 	if known, ok := w.tests[key]; ok {
 		return known
 	}
 	var out []testedCapture
-	w.holds(e, func(e grammar.Expression) bool {
+	w.holds(body, func(e grammar.Expression) bool {
 		c, ok := e.(*grammar.Choice)
 		if !ok {
 			return false
@@ -265,21 +277,24 @@ func (w *walker) tested(e grammar.Expression) []testedCapture {
 		}
 		return false
 	})
+	for i := range out {
+		out[i].inHeader, out[i].patterned = w.anyCaptures(header, out[i].name), w.patterned(header, out[i].name)
+	}
 	w.tests[key] = out
 	return out
 }
 
 // headers are the values that captures of a header may have, so that the body leads to the target.
 func (w *walker) headers(header []grammar.Expression, body grammar.Expression, s scene) (out []captured) {
-	tested := w.tested(body)
+	tested := w.tested(header, body)
 	var try func(i int, values captured)
 	try = func(i int, values captured) {
 		if i < len(tested) {
 			name := tested[i].name
 			try(i+1, values) // not captured
 			switch {
-			case !w.anyCaptures(header, name):
-			case s.tool != nil && w.patterned(header, name):
+			case !tested[i].inHeader:
+			case s.tool != nil && tested[i].patterned:
 				try(i+1, values.with(name, s.tool.Name))
 			case s.target == toCall && s.tool == nil: // whom a call is for: the tools
 				for _, tool := range w.Tools {
@@ -300,7 +315,7 @@ func (w *walker) headers(header []grammar.Expression, body grammar.Expression, s
 		// With a tool the header must name it.
 		if s.tool != nil {
 			for _, t := range tested {
-				if _, ok := values.get(t.name); !ok && w.patterned(header, t.name) {
+				if _, ok := values.get(t.name); !ok && t.patterned {
 					return
 				}
 			}

@@ -86,7 +86,7 @@ func New(o Options) (n language.Node, err error) {
 			panic(r)
 		}
 	}()
-	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[factsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}}
+	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[testsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}}
 	if o.Tool != nil {
 		w.d = o.Tool
 		if w.Builder.Sorted = w.d.Written.Keys == "sorted"; w.Builder.Sorted {
@@ -104,7 +104,7 @@ type walker struct {
 	Options
 	d     *grammar.Definition // whose rules are walked
 	facts map[factsKey]*facts
-	tests map[factsKey][]testedCapture
+	tests map[testsKey][]testedCapture
 	calls map[callKey]*language.Rule
 	// read are the schemas of the tools as the reader of values has them.
 	read map[*Tool]*schema.Schema
