@@ -139,18 +139,19 @@ func (b *Builder) rawValue(texts *regular.Automaton, read *schema.Schema, t *Tag
 			a = both
 		}
 	}
-	all := a
-	a = b.readAsString(a, read, t)
-	if t.Entities {
+	apart := b.readAsString(a, read, t)
+	plain := texts == nil && apart == a
+	if plain && known.text != nil {
+		return Value{"string", true, known.text}
+	}
+	if a = apart; t.Entities {
 		a = a.Spelled(entityForms)
 	}
-	if texts != nil || a != all {
-		return Value{"string", true, b.layout(a, t, false)}
+	node := b.layout(a, t, plain)
+	if plain {
+		known.text = node
 	}
-	if known.text == nil {
-		known.text = b.layout(a, t, true)
-	}
-	return Value{"string", true, known.text}
+	return Value{"string", true, node}
 }
 
 // constantTexts is one of the strings that are listed, false if none of them can be written.
@@ -403,6 +404,9 @@ var markupForms = map[rune][]string{'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&
 
 // withEntities is one text with its entities.
 func withEntities(text string, forms map[rune][]string) language.Node {
+	if !strings.ContainsFunc(text, func(r rune) bool { return forms[r] != nil }) {
+		return language.Text(text)
+	}
 	only, err := regular.Texts(text)
 	if err != nil {
 		return language.Never()
