@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"errors"
 	"fmt"
 
 	"github.com/parlance-llm/parlance/internal/schema"
@@ -135,6 +136,9 @@ func ParseTools(data []byte) (*Tools, error) {
 	}
 	var raw []jsontext.Value
 	if err := json.Unmarshal(data, &raw); err != nil {
+		if other := (*json.SemanticError)(nil); errors.As(err, &other) {
+			return nil, fmt.Errorf("tools: expected an array of tools, found %s", shortly(data))
+		}
 		return nil, fmt.Errorf("tools: expected an array of tools: %w", err)
 	}
 	t := &Tools{schemas: map[string]*schema.Schema{}}
