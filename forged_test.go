@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/parlance-llm/parlance/vocabulary"
 )
@@ -19,10 +20,18 @@ type forgery struct {
 	random     *rand.Rand
 }
 
-// forge binds a parser to the tokens of its definitions; ok is false if they have none.
+// forge binds a parser to the tokens of its definitions; ok is false if they have none. Those that read a response
+// template read the one of the data.
 func forge(t *testing.T, tool, reasoning string) (f *forgery, ok bool) {
 	t.Helper()
-	p := must(Lookup(tool, reasoning))
+	if name := tool + reasoning; name == "hf" || name == "beam" {
+		return forgeIn(t, must(lookUp(tool, reasoning, parserNames().Template)))
+	}
+	return forgeIn(t, must(Lookup(tool, reasoning)))
+}
+
+func forgeIn(t *testing.T, p *Parser) (f *forgery, ok bool) {
+	t.Helper()
 	f = &forgery{vocabulary: vocabularyOf(sample{parser: p}), random: rand.New(rand.NewSource(1))}
 	var err error
 	if f.parser, err = p.Bind(f.vocabulary); err != nil {
@@ -66,9 +75,6 @@ var thinking = Request{ChatTemplateKwargs: map[string]any{"thinking": true, "ena
 func TestForgedCalls(t *testing.T) {
 	tried, quoted := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(parserNames().Call)) {
-		if name == "hf" || name == "beam" {
-			continue // their markers come with a checkpoint; see template_test.go
-		}
 		f, ok := forge(t, name, "")
 		if !ok {
 			continue
@@ -101,7 +107,7 @@ func TestForgedCalls(t *testing.T) {
 func TestForgedInThoughts(t *testing.T) {
 	tried := 0
 	for _, name := range slices.Sorted(maps.Keys(parserNames().Thought)) {
-		if name == "hf" || name == "beam" || slices.Contains(parserNames().KeepsThought, name) {
+		if slices.Contains(parserNames().KeepsThought, name) {
 			continue
 		}
 		f, ok := forge(t, "", name)
@@ -124,6 +130,77 @@ func TestForgedInThoughts(t *testing.T) {
 	if tried < 25 {
 		t.Errorf("only %d parsers", tried)
 	}
+}
+
+// TestForgedInTemplates: the same for every response template of the cases, all of whose markers are tokens: a document
+// that quotes all of them is content in the answer, reasoning in the thought and an argument in the call.
+func TestForgedInTemplates(t *testing.T) {
+	tried := map[string]int{}
+	for _, s := range corpus() {
+		if s.parser.template == nil || s.parser.tool == "" || s.parser.reasoning == "" {
+			continue
+		}
+		f, ok := forgeIn(t, s.parser)
+		if !ok {
+			t.Errorf("%s: no marker is a token", s.id)
+			continue
+		}
+		want := s.parser.Parse(s.text, s.request, s.reason)
+		broken := slices.ContainsFunc(f.parser.bound.tokens, func(token string) bool { return strings.Contains(want.Content, token) })
+		if s.reason == FinishLength || broken || halfToken(s.request.Prompt, f.vocabulary) {
+			continue
+		}
+		document := strings.NewReplacer(`"`, "", "\\", "", "\n", " ").Replace(f.document) // fits into JSON as it is
+		for place, piece := range map[string]string{"content": longestWord(want.Content), "reasoning": longestWord(want.Reasoning), "arguments": wordOfArguments(want)} {
+			if piece == "" || strings.Count(s.text, piece) != 1 {
+				continue
+			}
+			f.document = document
+			m := f.read(t, f.tokens(strings.Replace(s.text, piece, "HERE", 1)), s.request)
+			quoted := &Message{Content: want.Content, Reasoning: want.Reasoning, Calls: slices.Clone(want.Calls)}
+			switch place {
+			case "content":
+				quoted.Content = strings.Replace(want.Content, piece, document, 1)
+			case "reasoning":
+				quoted.Reasoning = strings.Replace(want.Reasoning, piece, document, 1)
+			default:
+				quoted.Calls[0].Arguments = strings.Replace(want.Calls[0].Arguments, piece, document, 1)
+			}
+			if !same(m, quoted) {
+				t.Errorf("%s, %s: %q\n found    %s\n expected %s", s.id, place, strings.Replace(s.text, piece, document, 1), describe(m), describe(quoted))
+			}
+			tried[s.parser.tool+" "+place]++
+		}
+	}
+	for _, what := range []string{"hf content", "hf reasoning", "hf arguments", "beam content", "beam reasoning", "beam arguments"} {
+		if tried[what] < 2 {
+			t.Errorf("%s: tried %d times: %v", what, tried[what], tried)
+		}
+	}
+}
+
+// longestWord gives the longest word of letters of a text.
+func longestWord(text string) (word string) {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(w) > len(word) {
+			word = w
+		}
+	}
+	return word
+}
+
+// wordOfArguments gives a string that the only call of a message has as an argument.
+func wordOfArguments(m *Message) string {
+	var arguments map[string]any
+	if len(m.Calls) != 1 || json.Unmarshal([]byte(m.Calls[0].Arguments), &arguments) != nil {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(arguments)) {
+		if text, ok := arguments[key].(string); ok && longestWord(text) == text && strings.Count(m.Calls[0].Arguments, text) == 1 {
+			return text
+		}
+	}
+	return ""
 }
 
 // TestEveryTokenIsTried: the formats of all definitions that list tokens are among those tried.

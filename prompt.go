@@ -56,7 +56,7 @@ func (p *Parser) turn(prompt string, compiled *program.Program, real func(at int
 	if p.template == nil {
 		return p.library.Turn(prompt, compiled.MessageOpeners, real)
 	}
-	return max(p.library.Turn(prompt, nil, real), p.template.template.Begin(prompt))
+	return max(p.library.Turn(prompt, nil, real), p.template.template.Begin(prompt, real))
 }
 
 // prompt gives the part of a request's prompt that belongs to the turn. tokens tells whether markers that are tokens of

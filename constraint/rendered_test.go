@@ -29,6 +29,9 @@ type figures struct {
 	// second are the valid calls that cannot be written as parameters, because a value holds a marker or would be read as
 	// one of another type, and are rendered as JSON, the second way of the format, which is not held.
 	second int
+	// bracketed are the valid calls with a string that begins like a list or an object, where those may stand too: no
+	// regular language tells whether it would be read as one.
+	bracketed int
 	// spelled are the valid calls of formats that spell some values in a way of their own, which is not held.
 	spelled int
 }
@@ -40,6 +43,7 @@ func (f *figures) add(other *figures) {
 	f.unwritable += other.unwritable
 	f.otherwise += other.otherwise
 	f.second += other.second
+	f.bracketed += other.bracketed
 	f.spelled += other.spelled
 	for reason, n := range other.uncarried {
 		f.uncarried[reason] += n
@@ -79,6 +83,7 @@ func TestRenderedCalls(t *testing.T) {
 	t.Logf("with undeclared members that no grammar holds as rendered, and that have to be written as JSON: %d", all.otherwise)
 	t.Logf("rendered as JSON where the format writes parameters, which is not held: %d", all.second)
 	t.Logf("spelled in a way of the format's own that is not held: %d", all.spelled)
+	t.Logf("with a string that begins like a list or an object: %d", all.bracketed)
 	t.Logf("constraints that the format cannot write: %d", all.unwritable)
 	if all.accepted < 1000 || all.refused < 1000 {
 		t.Error("expected at least a thousand of each")
@@ -137,8 +142,10 @@ func renderedCalls(t *testing.T, i int, format string, f *figures) {
 				f.refused++
 			case accepts && len(c.Notes()) > 0:
 				f.widened++
-			case valid && d.Written.Strings+d.Written.Words+d.Written.Containers+d.Written.Items != "":
+			case valid && d.Written.Strings+d.Written.Words+d.Written.Lists+d.Written.Objects+d.Written.Items != "":
 				f.spelled++
+			case valid && holdsBracketed(arguments):
+				f.bracketed++
 			case valid && tagged(p) && strings.Contains(text, call.Arguments):
 				f.second++
 			case valid && slices.ContainsFunc(c.Notes(), func(note string) bool { return strings.Contains(note, "as JSON text only") }):
@@ -165,4 +172,16 @@ func renderedCalls(t *testing.T, i int, format string, f *figures) {
 func tagged(p *parlance.Parser) bool {
 	d, _, _ := p.Definitions()
 	return slices.ContainsFunc(d.Rules, func(rule *grammar.Rule) bool { return rule.Role() == grammar.Parameter })
+}
+
+// holdsBracketed tells whether a string in a value begins like a container.
+func holdsBracketed(value any) bool {
+	found := false
+	walkValues(value, func(one any) any {
+		text, ok := one.(string)
+		text = strings.TrimSpace(text)
+		found = found || ok && text != "" && strings.ContainsRune("[{(", rune(text[0]))
+		return keep
+	})
+	return found
 }

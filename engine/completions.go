@@ -50,6 +50,14 @@ func (e completions) Generate(ctx context.Context, r *Request) (Stream, error) {
 		if body["response_format"], err = r.Constraint.responseFormat(e.engine); err != nil {
 			return nil, err
 		}
+		// llama.cpp passes over response_format on this route, and leaves the model free.
+		if served, err := e.model(ctx, r.Model, e.listModels); err == nil && served.OwnedBy == "llamacpp" {
+			schema, err := r.Constraint.schema(e.engine)
+			if err != nil {
+				return nil, err
+			}
+			body["json_schema"] = tightly(schema)
+		}
 	}
 	return e.stream(ctx, body, r, nil)
 }

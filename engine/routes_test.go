@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"errors"
 	"io"
 	"net/http"
@@ -82,6 +83,28 @@ func TestRoutesThatAreMissing(t *testing.T) {
 			if failed := wantError(t, err, Unsupported, false, ""); failed.HTTPStatus() != http.StatusNotImplemented {
 				t.Errorf("status %d", failed.HTTPStatus())
 			}
+		}
+	}
+}
+
+// llama.cpp takes a schema on the route of completions only in a field of its own.
+func TestSchemaForLlamaCpp(t *testing.T) {
+	for owner, want := range map[string]bool{"llamacpp": true, "vllm": false} {
+		w := wireOf("openai-completions")
+		e, s := routes(t, "openai-completions", Options{}, map[string]http.HandlerFunc{
+			"/v1/models": answering(`{"data":[{"id":"m","owned_by":"` + owner + `"}]}`), w.path: answering(w.whole("a")),
+		})
+		stream, err := e.Generate(t.Context(), &Request{Prompt: Prompt{Text: "hi"}, Constraint: &Constraint{Dialect: JSONSchema, Text: `{"type":"object"}`}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream.Close()
+		var body map[string]jsontext.Value
+		if err := json.Unmarshal([]byte(s.body(w.path)), &body); err != nil {
+			t.Fatal(err)
+		}
+		if (body["json_schema"] != nil) != want || body["response_format"] == nil {
+			t.Errorf("%s: found %s", owner, s.body(w.path))
 		}
 	}
 }

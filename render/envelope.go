@@ -44,7 +44,11 @@ func (w *writer) envelope(h *half, e *grammar.Envelope) bool {
 		}
 		w.out = append(w.out, colon(&w.r.written)...)
 		start = len(w.out)
-		w.out = append(w.out, value...)
+		if m.Capture == "arguments" {
+			w.out = appendObject(w.out, item.members, &w.r.written)
+		} else {
+			w.out = append(w.out, value...)
+		}
 		switch m.Capture {
 		case "name":
 			w.piece(pieceName, start)
@@ -65,7 +69,7 @@ func (w *writer) envelopeName(name string) bool {
 	return true
 }
 
-// memberValue gives the value of a member as JSON; ok is false if there is none.
+// memberValue gives the value of a member as JSON, but for arguments; ok is false if there is none.
 func (w *writer) memberValue(h *half, item *item, m grammar.Member) (value []byte, ok bool) {
 	switch m.Capture {
 	case "":
@@ -75,7 +79,7 @@ func (w *writer) memberValue(h *half, item *item, m grammar.Member) (value []byt
 	case "arguments":
 		w.argued = true
 		w.consumed++
-		return appendObject(nil, item.members, &w.r.written), true
+		return nil, true
 	case "id":
 		id := w.id(h, item)
 		return codec.AppendQuoted(nil, []byte(id)), id != ""

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -31,10 +32,18 @@ func spell(members []member, written *grammar.Written) {
 	if written.Keys == "sorted" {
 		sortMembers(members)
 	}
+	size := 0
+	for k := range members {
+		size += len(members[k].quoted) + len(members[k].raw)
+	}
+	text := make([]byte, 0, size+size/8) // all keys and values, one behind the other
 	for k := range members {
 		m := &members[k]
-		m.quoted = appendJSON(make([]byte, 0, len(m.quoted)), m.quoted, written)
-		m.raw = appendJSON(make([]byte, 0, len(m.raw)+len(m.raw)/8), m.raw, written)
+		from := len(text)
+		text = appendJSON(text, m.quoted, written)
+		m.quoted, from = text[from:len(text):len(text)], len(text)
+		text = appendJSON(text, m.raw, written)
+		m.raw = text[from:len(text):len(text)]
 	}
 }
 
@@ -49,13 +58,18 @@ func appendJSON(dst, value []byte, written *grammar.Written) []byte {
 		case ':':
 			dst = append(dst, colon(written)...)
 		case '"':
-			n := 1
+			n, escaped := 1, false
 			for ; value[i+n] != '"'; n++ {
 				if value[i+n] == '\\' {
+					escaped = true
 					n++
 				}
 			}
-			dst = appendString(dst, value[i:i+n+1])
+			if text := value[i : i+n+1]; escaped {
+				dst = appendString(dst, text)
+			} else {
+				dst = append(dst, text...)
+			}
 			i += n
 		default:
 			dst = append(dst, c)
@@ -68,10 +82,12 @@ func appendJSON(dst, value []byte, written *grammar.Written) []byte {
 // escape, and keeps it.
 func appendString(dst, quoted []byte) []byte {
 	for i := 0; i < len(quoted); {
-		if quoted[i] != '\\' {
-			dst = append(dst, quoted[i])
-			i++
-			continue
+		if n := bytes.IndexByte(quoted[i:], '\\'); n != 0 {
+			if n < 0 {
+				return append(dst, quoted[i:]...)
+			}
+			dst = append(dst, quoted[i:i+n]...)
+			i += n
 		}
 		switch c := quoted[i+1]; c {
 		case 'u':
@@ -165,7 +181,7 @@ func appendObject(dst []byte, members []member, written *grammar.Written) []byte
 
 // pythonStyle is how the family spells the arguments of Python calls.
 func pythonStyle(written *grammar.Written) python.Style {
-	return python.Style{SingleQuotes: written.Strings == "single", JSONWords: written.Words == "json", JSONContainers: written.Containers == "json"}
+	return python.Style{SingleQuotes: written.Strings == "single", JSONWords: written.Words == "json", JSONLists: written.Lists == "json", JSONObjects: written.Objects == "json"}
 }
 
 // pythonValue is a tagged value that is no string as Python prints it, where the family does so; else "".
@@ -175,8 +191,12 @@ func pythonValue(raw []byte, written *grammar.Written) string {
 		if written.Words != "python" {
 			return ""
 		}
-	case "object", "array":
-		if written.Containers != "python" {
+	case "object":
+		if written.Objects != "python" {
+			return ""
+		}
+	case "array":
+		if written.Lists != "python" {
 			return ""
 		}
 	default:

@@ -131,6 +131,22 @@ func TestW12EveryFamilyIsHeld(t *testing.T) {
 	if !strings.Contains(string(s.asked[0]), `"json_schema"`) {
 		t.Errorf("expected a JSON schema, found %s", s.asked[0])
 	}
+	// One that passes over the field is noticed.
+	for _, choice := range []string{`"required"`, `{"type":"function","function":{"name":"get_weather"}}`} {
+		for text, heeded := range map[string]bool{"It rains.": false, ` [{"name"`: false, ` [{"name": "get_weather", "parameters": {}}]`: choice[0] == '"', `{"city": "Paris"}`: choice[0] == '{'} {
+			s := script(t, text)
+			url := serve(t, "--engine", "openai-completions", "--engine-url", s.url, "--tool-call-parser", "gemma4", "--chat-template", "{{ messages[0].content }}")
+			response, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"Hi"}],"tools":[`+weather+`],"tool_choice":`+choice+`}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			warned := strings.Contains(strings.Join(response.Header["X-Parlance-Warning"], "\n"), "did not hold the model")
+			if warned == heeded {
+				t.Errorf("%s, %q: warned %v", choice, text, warned)
+			}
+		}
+	}
 }
 
 func TestW13CallsOrFormattedText(t *testing.T) {

@@ -42,6 +42,19 @@ async function change(what) {
 const tools = [{ type: "function", function: { name: "get_weather", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } } }];
 const one = '<think>\nThe user asks for the weather.\n</think>\n\nI look it up.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich 😀"}}\n</tool_call>';
 
+// Before there is a text, and when it is gone, there is only a word of what to do.
+assert.equal(await page.locator("#panels").isVisible(), false);
+assert.match(await text("#status"), /sample/);
+assert.equal(await page.locator("#seed").isVisible(), false, "a seed, and no random pieces");
+await change(() => page.locator("#text").fill(one));
+assert.equal(await page.locator("#panels").isVisible(), true);
+await page.locator("#text").fill("");
+await page.locator("#panels").waitFor({ state: "hidden" });
+const damaged = await open(`${url}/playground/#v1.abc`);
+assert.match(await text("#status", damaged), /damaged/);
+await damaged.close();
+step("no text, a damaged link");
+
 // Paste: the format is detected, and the trays fill.
 await page.locator("#text").focus();
 await page.evaluate((pasted) => document.execCommand("insertText", false, pasted), one);

@@ -3,12 +3,11 @@ package syntax
 import (
 	"encoding/json/jsontext"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/constraint/language"
 	"github.com/parlance-llm/parlance/constraint/regular"
 	"github.com/parlance-llm/parlance/constraint/toolschema"
+	"github.com/parlance-llm/parlance/internal/jsontree"
 )
 
 // JSON is a value as JSON text.
@@ -119,71 +118,59 @@ func escapedJSON(a *regular.Automaton) *regular.Automaton {
 	return a.Escaped('\\', map[rune]rune{'"': '"', '\\': '\\', '\n': 'n', '\t': 't', '\r': 'r', '\b': 'b', '\f': 'f'}, ' ')
 }
 
-// constant writes a JSON value in a style.
+// constant writes a JSON value in a style; false if the style has no way to write it.
 func (b *Builder) constant(s *style, value string, n *toolschema.Node) (language.Node, bool) {
-	decoder := jsontext.NewDecoder(strings.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var read func() (language.Node, bool)
-	read = func() (language.Node, bool) {
-		token, err := decoder.ReadToken()
-		if err != nil {
-			return nil, false
-		}
-		switch token.Kind() {
-		case 'n':
-			return s.null, true
-		case 't':
-			return s.yes, true
-		case 'f':
-			return s.no, true
-		case '"':
-			text := token.String()
-			if !utf8.ValidString(text) {
-				return nil, false
-			}
-			out := s.fixed(b, text)
-			return out, out != nil
-		case '0':
-			return language.Text(token.String()), true
-		case '[':
-			var items []language.Node
-			for decoder.PeekKind() != ']' {
-				item, ok := read()
-				if !ok {
-					return nil, false
-				}
-				if len(items) > 0 {
-					items = append(items, s.separator)
-				}
-				items = append(items, item)
-			}
-			_, err := decoder.ReadToken()
-			return language.Join(openBracket, s.padding, language.Join(items...), s.padding, closeBracket), err == nil
-		case '{':
-			var items []language.Node
-			for decoder.PeekKind() != '}' {
-				name, err := decoder.ReadToken()
-				if err != nil {
-					return nil, false
-				}
-				key, ok := s.key(b, name.String())
-				if !ok {
-					return nil, false
-				}
-				item, ok := read()
-				if !ok {
-					return nil, false
-				}
-				if len(items) > 0 {
-					items = append(items, s.separator)
-				}
-				items = append(items, key, s.colon, item)
-			}
-			_, err := decoder.ReadToken()
-			return language.Join(openBrace, s.padding, language.Join(items...), s.padding, closeBrace), err == nil
-		}
+	tree, err := jsontree.Read([]byte(value))
+	if err != nil {
 		return nil, false
 	}
-	return read()
+	return b.constantOf(s, tree)
+}
+
+func (b *Builder) constantOf(s *style, v *jsontree.Value) (language.Node, bool) {
+	switch v.Kind {
+	case 'n':
+		return s.null, true
+	case 't':
+		return s.yes, true
+	case 'f':
+		return s.no, true
+	case '"':
+		out := s.fixed(b, v.Text)
+		return out, out != nil
+	case '0':
+		return language.Text(v.Text), true
+	}
+	open, close := openBracket, closeBracket
+	if v.Kind == '{' {
+		open, close = openBrace, closeBrace
+	}
+	var items []language.Node
+	for i, element := range v.Elements {
+		item, ok := b.constantOf(s, element)
+		if !ok {
+			return nil, false
+		}
+		if i > 0 {
+			items = append(items, s.separator)
+		}
+		items = append(items, item)
+	}
+	for i, member := range v.Members {
+		key, ok := s.key(b, member.Name)
+		if !ok {
+			return nil, false
+		}
+		item, ok := b.constantOf(s, member.Value)
+		if !ok {
+			return nil, false
+		}
+		if i > 0 {
+			items = append(items, s.separator)
+		}
+		items = append(items, key, s.colon, item)
+	}
+	return language.Join(open, s.padding, language.Join(items...), s.padding, close), true
 }
 
 func jsontextUnquote(value string) (string, error) {

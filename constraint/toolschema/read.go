@@ -27,7 +27,8 @@ func ReadTree(root *jsontree.Value) (*Node, []Note, error) {
 	if root.Kind == 'n' {
 		return Any, nil, nil
 	}
-	r := &reader{root: root, nodes: make([]*Node, root.Count()), met: make([]int32, root.Count())}
+	count := root.Count()
+	r := &reader{root: root, nodes: make([]*Node, count), met: make([]int32, count), atATime: min(max(count/2, 4), 64)}
 	node, err := r.node(fact{raw: root})
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +62,8 @@ type reader struct {
 	notes     []Note
 	noted     map[Note]bool
 	patterns  map[string]pattern
-	// room for what is read
+	// room for nodes and alternatives, so many at a time
+	atATime           int
 	spareNodes        []Node
 	spareAlternatives []Alternative
 }
@@ -99,13 +101,10 @@ const (
 	mostNodes = 20_000
 )
 
-// atATime is how many nodes and alternatives are allocated together.
-const atATime = 8
-
 // begin makes a node for a place.
 func (r *reader) begin(pointer string) *Node {
 	if len(r.spareNodes) == 0 {
-		r.spareNodes = make([]Node, atATime)
+		r.spareNodes = make([]Node, r.atATime)
 	}
 	node := &r.spareNodes[0]
 	r.spareNodes = r.spareNodes[1:]
@@ -116,7 +115,7 @@ func (r *reader) begin(pointer string) *Node {
 
 func (r *reader) alternative(kind Kind) *Alternative {
 	if len(r.spareAlternatives) == 0 {
-		r.spareAlternatives = make([]Alternative, atATime)
+		r.spareAlternatives = make([]Alternative, r.atATime)
 	}
 	a := &r.spareAlternatives[0]
 	r.spareAlternatives = r.spareAlternatives[1:]

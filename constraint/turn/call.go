@@ -284,25 +284,34 @@ var (
 
 // orders writes elements in every order that is allowed, those that are not needed or not. No two that capture the same come together.
 func orders(list []element) language.Node {
+	left := make([]int, len(list), len(list)*(len(list)+1))
+	for i := range list {
+		left[i] = i
+	}
+	return ordersOf(list, left)
+}
+
+// ordersOf writes those of the elements that are left. What is left behind one of them is kept in the room behind left.
+func ordersOf(list []element, left []int) language.Node {
 	var space [8]language.Node
 	options := space[:0]
 	done := true
-	for i, one := range list {
-		if one.late && slices.ContainsFunc(list[:i], func(before element) bool { return before.free && before.needed }) {
+	for at, i := range left {
+		one := &list[i]
+		if one.late && slices.ContainsFunc(left[:at], func(before int) bool { return list[before].free && list[before].needed }) {
 			continue // what has to stand before it is still to come
 		}
-		var space [8]element
-		rest := space[:0]
-		for k, other := range list {
-			if k != i && other.capture != one.capture && (k > i || other.free || one.free) {
-				rest = append(rest, other)
+		rest := left[len(left):]
+		for behind, k := range left {
+			if other := &list[k]; k != i && other.capture != one.capture && (behind > at || other.free || one.free) {
+				rest = append(rest, k)
 			}
 		}
 		blank := maybeBlank
 		if one.blank {
 			blank = aBlank
 		}
-		options = append(options, language.Join(blank, one.node, orders(rest)))
+		options = append(options, language.Join(blank, one.node, ordersOf(list, rest)))
 		done = done && !one.needed
 	}
 	if done {

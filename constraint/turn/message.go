@@ -17,15 +17,16 @@ func (w *walker) message(rule *grammar.Rule, s scene) language.Node {
 			continue
 		}
 		header, body := w.parts(a, s.target)
+		closing := w.closers(body[1:])
 		if s.target == toCall && (w.anyCaptures(header, "name") || writesName(header)) {
 			for i := range w.Tools {
 				inner := s
 				inner.tool = &w.Tools[i]
-				options = append(options, w.messageOf(a, header, body, inner))
+				options = append(options, w.messageOf(header, body[0], closing, inner))
 			}
 			continue
 		}
-		options = append(options, w.messageOf(a, header, body, s))
+		options = append(options, w.messageOf(header, body[0], closing, s))
 	}
 	return language.Any(options...)
 }
@@ -60,13 +61,12 @@ func (w *walker) parts(a *grammar.Sequence, t target) (header, rest []grammar.Ex
 	return a.Items, nil
 }
 
-func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expression, s scene) language.Node {
-	body := rest[:1]
-	closing := w.closers(rest[1:])
+// messageOf is a message with a body and what closes it.
+func (w *walker) messageOf(header []grammar.Expression, body grammar.Expression, closing language.Node, s scene) language.Node {
 	// Several headers may lead to the same body.
 	var bodies []language.Node
 	heads := map[language.Node][]language.Node{}
-	for _, group := range w.widest(merged(w.headers(header, body[0], s)), header, s.target) {
+	for _, group := range w.widest(merged(w.headers(header, body, s)), header, s.target) {
 		inner := s
 		head := s
 		for _, one := range group {
@@ -76,11 +76,12 @@ func (w *walker) messageOf(a *grammar.Sequence, header, rest []grammar.Expressio
 		if s.tool == nil && s.target == toCall {
 			head.target = nothing
 		}
-		var out []language.Node
+		var space [8]language.Node
+		out := space[:0]
 		for _, item := range header {
 			out = append(out, w.header(item, head))
 		}
-		written := w.item(body[0], inner)
+		written := w.item(body, inner)
 		if heads[written] == nil {
 			bodies = append(bodies, written)
 		}
@@ -114,6 +115,7 @@ func (c choices) of(name string) []string {
 
 // add adds values of captures.
 func (c choices) add(values captured) choices {
+	c = slices.Grow(c, len(values))
 	for _, one := range values {
 		i := slices.IndexFunc(c, func(known testedCapture) bool { return known.name == one.name })
 		if i < 0 {

@@ -56,9 +56,18 @@ func (w *walker) fill(text string) string {
 // choice walks a choice: the alternatives that lead to the target, else the first that can be written.
 func (w *walker) choice(c *grammar.Choice, s scene) language.Node {
 	if s.target != nothing {
-		leading := slices.DeleteFunc(slices.Clone(c.Alternatives), func(a *grammar.Sequence) bool { return !w.leads(a, s.target) || !w.passes(a, c, s) })
+		var space [8]*grammar.Sequence
+		leading := space[:0]
+		for _, a := range c.Alternatives {
+			if w.leads(a, s.target) && w.passes(a, c, s) {
+				leading = append(leading, a)
+			}
+		}
 		if len(leading) > 0 {
 			leading = w.preferred(leading, s)
+			if len(leading) == 1 {
+				return w.sequence(leading[0].Items, s)
+			}
 			var options []language.Node
 			for _, a := range leading {
 				options = append(options, w.sequence(a.Items, s))

@@ -14,7 +14,7 @@ func addPlugins(command *cobra.Command) *pluginFlags {
 	f := &pluginFlags{}
 	flags := command.Flags()
 	flags.StringArrayVar(&f.Tool, "tool-parser-plugin", nil, "a `FILE` with the definition of a format, or a folder of them, whose parsers can be named; may be repeated")
-	flags.StringArrayVar(&f.Reasoning, "reasoning-parser-plugin", nil, "the same; a definition may hold both halves")
+	flags.StringArrayVar(&f.Reasoning, "reasoning-parser-plugin", nil, "the same `FILE` or folder for reasoning; a definition may hold both halves")
 	flags.BoolVar(&f.Override, "override-parsers", false, "let the definitions of plug-ins take names of built-in formats and parsers")
 	for _, flag := range []string{"tool-parser-plugin", "reasoning-parser-plugin"} {
 		if err := command.MarkFlagFilename(flag, "yaml"); err != nil {

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ func (s *Source) check(d *Definition) error {
 		return err
 	}
 	if err := s.checkResults(d); err != nil {
+		return err
+	}
+	if err := s.checkHoleLiterals(d); err != nil {
 		return err
 	}
 	for _, token := range d.Tokens {
@@ -62,6 +66,18 @@ func (s *Source) checkReferences(d *Definition) error {
 	for _, rule := range s.own {
 		if !used[rule.Name] && len(d.Tool)+len(d.Reasoning) > 0 {
 			return s.fail(rule.Position, "the rule %s is used nowhere", rule.Name)
+		}
+	}
+	return nil
+}
+
+// checkHoleLiterals finds holes that are read off what the model does not write.
+func (s *Source) checkHoleLiterals(d *Definition) error {
+	for _, name := range slices.Sorted(maps.Keys(s.Holes)) {
+		for _, literal := range s.Holes[name] {
+			if !strings.Contains(literal, "{"+name+"}") || !occursIn(d.Rules, literal) {
+				return s.fail(s.given["holes"], "holes: expected literals of the grammar with {%s} in them, found %q", name, literal)
+			}
 		}
 	}
 	return nil
@@ -198,6 +214,10 @@ func (s *Source) checkEnds(d *Definition, rule *Rule) (err error) {
 		switch e := e.(type) {
 		case *Literal:
 			err = s.checkHoles(d, e)
+		case *Look:
+			return false
+		case *End:
+			err = s.fail(e.Position, "the end of the output can only be looked ahead to; expected '&' before it")
 		case *Capture:
 			_, pattern := e.Shape.(*Choice)
 			return !pattern || e.Name == "echo" // the text is split when it is complete; optional parts win
@@ -221,7 +241,7 @@ func (s *Source) checkEnds(d *Definition, rule *Rule) (err error) {
 // checkHoles finds holes in a literal that are not declared.
 func (s *Source) checkHoles(d *Definition, e *Literal) error {
 	for _, name := range hole.FindAllString(e.Text, -1) {
-		if _, ok := d.Holes[name[1:len(name)-1]]; !ok && len(d.Holes) > 0 {
+		if _, ok := d.Holes[name[1:len(name)-1]]; !ok {
 			return s.fail(e.Position, "the hole %s is not among the holes of the definition", name)
 		}
 	}
@@ -282,6 +302,16 @@ func walkDeep(d *Definition, e Expression, visit func(Expression)) {
 		})
 	}
 	walk(e)
+}
+
+// Reads tells whether a grammar has anything for a half to read: a call, or the text of a thought.
+func (d *Definition) Reads(half Half) bool {
+	return slices.ContainsFunc(d.Rules, func(rule *Rule) bool {
+		if half == ToolHalf {
+			return rule.Role() == Call
+		}
+		return captures(d, rule.Body, "reasoning")
+	})
 }
 
 // captures tells whether an expression, with its abbreviations, has a capture of a name.

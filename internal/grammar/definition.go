@@ -45,7 +45,7 @@ type Definition struct {
 	Join string
 	// Unwrap are parameters that hold the whole argument object if they stand alone (ruling 30).
 	Unwrap []string
-	// Cannot are the reasons, in the words of package render, for which the format cannot carry a message.
+	// Cannot are the reasons, of Unwritable, for which the format cannot carry a message.
 	Cannot []string
 	// IDs is how call ids, or the numbers of calls, are made: "" (any), "per_conversation" and "per_message" (counted from
 	// 0), "per_message from 1" or "9 alphanumerics".
@@ -66,6 +66,9 @@ type Definition struct {
 	// Slow tells why the format may miss the speed limits, where it may.
 	Slow string
 }
+
+// Unwritable are the reasons, in the words of package render, for which a format may be unable to carry a message.
+var Unwritable = []string{"closer", "key", "lone argument", "marker", "name", "order", "thought", "type", "white space"}
 
 // ReasoningName is a reasoning-parser name with the keys that differ under it.
 type ReasoningName struct {
@@ -162,9 +165,10 @@ type Written struct {
 	Strings string `yaml:"strings"`
 	// Words is "python" if a tagged value is True, False or None, or "json" if an argument of Python is true, false or null.
 	Words string `yaml:"words"`
-	// Containers is "python" if a tagged list or object is written as Python prints it, or "json" if one among the
-	// arguments of Python is written as JSON.
-	Containers string `yaml:"containers"`
+	// Lists and Objects are "python" if a tagged one is written as Python prints it, or "json" if one among the arguments
+	// of Python is written as JSON.
+	Lists   string `yaml:"lists"`
+	Objects string `yaml:"objects"`
 	// Items is the name under which the elements of a list are written, one by one, where parameters hold parameters.
 	Items string `yaml:"items"`
 }

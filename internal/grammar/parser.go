@@ -115,6 +115,11 @@ func (p *parser) sequence() (*Sequence, error) {
 		if p.token.kind == tokenWord && p.token.text == "if" {
 			return sequence, p.tests(sequence)
 		}
+		if before := len(sequence.Items) - 1; p.is("=") && before >= 0 {
+			if reference, ok := sequence.Items[before].(*Reference); ok {
+				return nil, p.fail(reference.Position, "expected '.' before the rule %s, at the end of the one above", reference.Name)
+			}
+		}
 		item, err := p.item()
 		if err != nil {
 			return nil, err

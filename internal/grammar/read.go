@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -25,7 +26,7 @@ type Source struct {
 func Read(file string, data []byte) (*Source, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return nil, yamlError(file, err)
+		return nil, yamlError(file, data, err)
 	}
 	if len(document.Content) == 0 {
 		return nil, &Error{File: file, Position: Position{1, 1}, Message: "expected a definition, found an empty file"}
@@ -53,12 +54,34 @@ func (s *Source) Respelled() map[string]string { return s.respell }
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
 
-func yamlError(file string, err error) error {
+func yamlError(file string, data []byte, err error) error {
+	if at, found := unprintable(data); found != "" {
+		return &Error{File: file, Position: at, Message: "expected text in UTF-8, found " + found}
+	}
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 		line, _ := strconv.Atoi(m[1])
 		return &Error{File: file, Position: Position{line, 1}, Message: m[2]}
 	}
 	return &Error{File: file, Message: strings.TrimPrefix(err.Error(), "yaml: ")}
+}
+
+// unprintable finds the first byte of a file that YAML cannot hold, "" if there is none.
+func unprintable(data []byte) (at Position, found string) {
+	at = Position{1, 1}
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return at, fmt.Sprintf("the byte 0x%02x", data[0])
+		case r == '\n':
+			at = Position{at.Line + 1, 0}
+		case r < ' ' && r != '\t' && r != '\r' || r == 0x7f:
+			return at, fmt.Sprintf("the control character 0x%02x", r)
+		}
+		at.Column++
+		data = data[size:]
+	}
+	return at, ""
 }
 
 // reader turns YAML nodes into values, key by key, so that every error knows its line.
@@ -145,7 +168,7 @@ func text(into *string, allowed ...string) decode {
 
 func truth(into *bool) decode {
 	return func(r *reader, node *yaml.Node) error {
-		if node.Kind != yaml.ScalarNode || node.Decode(into) != nil {
+		if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!bool" || node.Decode(into) != nil {
 			return r.fail(node, "expected true or false, found %s", kindOf(node))
 		}
 		return nil
@@ -159,7 +182,8 @@ func optionalTruth(into **bool) decode {
 	}
 }
 
-func texts(into *[]string) decode {
+// texts reads a list of texts, of those allowed if there are any.
+func texts(into *[]string, allowed ...string) decode {
 	return func(r *reader, node *yaml.Node) error {
 		if node.Kind != yaml.SequenceNode {
 			return r.fail(node, "expected a list of texts, found %s", kindOf(node))
@@ -167,7 +191,7 @@ func texts(into *[]string) decode {
 		*into = []string{}
 		for _, item := range node.Content {
 			var one string
-			if err := text(&one)(r, item); err != nil {
+			if err := text(&one, allowed...)(r, item); err != nil {
 				return err
 			}
 			*into = append(*into, one)
@@ -330,15 +354,16 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		}),
 		"join":   text(&s.Join),
 		"unwrap": texts(&s.Unwrap),
-		"cannot": texts(&s.Cannot),
+		"cannot": texts(&s.Cannot, Unwritable...),
 		"ids":    text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
 		"written": group(map[string]decode{
-			"keys":       text(&s.Written.Keys, "sorted"),
-			"json":       text(&s.Written.JSON, "compact"),
-			"strings":    text(&s.Written.Strings, "single"),
-			"words":      text(&s.Written.Words, "python", "json"),
-			"containers": text(&s.Written.Containers, "python", "json"),
-			"items":      text(&s.Written.Items),
+			"keys":    text(&s.Written.Keys, "sorted"),
+			"json":    text(&s.Written.JSON, "compact"),
+			"strings": text(&s.Written.Strings, "single"),
+			"words":   text(&s.Written.Words, "python", "json"),
+			"lists":   text(&s.Written.Lists, "python", "json"),
+			"objects": text(&s.Written.Objects, "python", "json"),
+			"items":   text(&s.Written.Items),
 		}),
 		"thoughts": text(&s.Thoughts, "content"),
 		"escapes":  text(&s.Escapes, "newlines"),

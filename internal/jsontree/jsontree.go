@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -48,7 +49,10 @@ func Read(text []byte) (*Value, error) {
 	r := readers.Get().(*reader)
 	defer r.done()
 	r.decoder.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	r.text, r.count, r.most = string(text), 0, min(max(len(text)/24, 4), 256)
+	r.text = string(text)
+	// Every value but the root stands behind a comma or an opening bracket, every member before a colon.
+	r.mostValues = min(1+strings.Count(r.text, ",")+strings.Count(r.text, "{")+strings.Count(r.text, "["), mostTogether)
+	r.mostMembers = min(strings.Count(r.text, ":"), mostTogether)
 	root, err := r.value(nil)
 	if err != nil {
 		return nil, err
@@ -77,6 +81,9 @@ func (r *reader) done() {
 	}
 }
 
+// mostTogether is how many values are allocated at a time.
+const mostTogether = 256
+
 // mostKept is how many members and elements may have been open for the room they took to be used again.
 const mostKept = 1 << 10
 
@@ -84,19 +91,18 @@ type reader struct {
 	decoder *jsontext.Decoder
 	text    string
 	count   int32
-	// values are values to come, most of them allocated at a time.
-	values []Value
-	most   int
-	// members and elements are those of the objects and arrays that are open; members of objects complete the same,
-	// most at a time.
+	// values are values to come, members of objects that are complete go to complete. So many are allocated at a time.
+	values                  []Value
+	complete                []Member
+	mostValues, mostMembers int
+	// members and elements are those of the objects and arrays that are open.
 	members  []Member
 	elements []*Value
-	complete []Member
 }
 
 func (r *reader) value(parent *Value) (*Value, error) {
 	if len(r.values) == 0 {
-		r.values = make([]Value, r.most)
+		r.values = make([]Value, r.mostValues)
 	}
 	v := &r.values[0]
 	r.values = r.values[1:]
@@ -197,7 +203,7 @@ func (r *reader) add(v *Value, from int, m Member) {
 
 func (r *reader) keep(members []Member) []Member {
 	if len(members) > len(r.complete) {
-		r.complete = make([]Member, max(r.most, len(members)))
+		r.complete = make([]Member, max(r.mostMembers, len(members)))
 	}
 	n := copy(r.complete, members)
 	out := r.complete[:n:n]

@@ -83,6 +83,12 @@ func Definition(d *grammar.Definition) (*Report, error) {
 	if len(d.Tool)+len(d.Reasoning) == 0 {
 		return r, nil // it is there for others to extend, and need not be whole
 	}
+	if len(d.Tool) > 0 && d.From == "" && !d.Reads(grammar.ToolHalf) {
+		r.Findings = append(r.Findings, Finding{d.File, 1, 1, fmt.Sprintf("the tool parser %s reads nothing: the grammar has no rule call", d.Tool[0])})
+	}
+	if len(d.Reasoning) > 0 && d.From == "" && !d.Reads(grammar.ReasoningHalf) {
+		r.Findings = append(r.Findings, Finding{d.File, 1, 1, fmt.Sprintf("the reasoning parser %s reads nothing: the grammar has no @reasoning", d.Reasoning[0].Name)})
+	}
 	for _, rule := range d.Rules {
 		if !live[rule.Name] {
 			r.find(rule, rule.Position, "the rule %s is not reached: nothing that the output may hold refers to it", rule.Name)

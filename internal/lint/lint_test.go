@@ -28,7 +28,7 @@ func report(t *testing.T, file string) (*Report, error) {
 	return Definition(d)
 }
 
-const head = "format: x\ntool: [x]\nreasoning: [x]\ngrammar: |\n"
+const head = "format: x\ntool: [x]\ntitle: y\ngrammar: |\n"
 
 // builtinLine is a place in a built-in definition, where lines come and go.
 var builtinLine = regexp.MustCompile(`^formats/(\w+)\.yaml:\d+:\d+:`)
@@ -49,6 +49,10 @@ func TestFindings(t *testing.T) {
 		}},
 		{"a marker that begins another", head + "  output = { @content | call | frame } .\n  frame = \"<call\" @content \"</f>\" .\n  call = \"<call>\" @name ~ @arguments:json \"</c>\" .\n", []string{
 			`x.yaml:6:11: the marker "<call" is the beginning of "<call>": where both may stand it waits for up to 1 bytes more`,
+		}},
+		{"parsers that read nothing", "format: x\ntool: [x]\nreasoning: [y]\ngrammar: |\n  output = @content .\n", []string{
+			"x.yaml:1:1: the tool parser x reads nothing: the grammar has no rule call",
+			"x.yaml:1:1: the reasoning parser y reads nothing: the grammar has no @reasoning",
 		}},
 		{"results of other turns", "format: x\nextends: hermes\ntool: [x]\nturn: {begin: \"<bot>\", end: \"<end>\"}\n", []string{
 			`formats/hermes.yaml: the rule results is inherited, and nothing in it ends the turn as that of x ends, with "<end>"`,

@@ -59,11 +59,14 @@ func (t *Template) Has(reasoning bool) bool {
 	return t.fields[toolCalls] != nil
 }
 
-// Begin gives the place in a prompt behind the last start anchor, where the message of the model begins, or -1.
-func (t *Template) Begin(prompt string) int {
+// Begin gives the place in a prompt behind the last start anchor, where the message of the model begins, or -1. real tells
+// whether what looks like an anchor at a place is one; nil means that everything is.
+func (t *Template) Begin(prompt string, real func(at int, anchor string) bool) int {
 	last := -1
 	for _, at := range t.anchors.FindAllStringIndex(prompt, -1) {
-		last = at[1]
+		if real == nil || real(at[0], prompt[at[0]:at[1]]) {
+			last = at[1]
+		}
 	}
 	return last
 }

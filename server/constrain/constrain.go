@@ -102,6 +102,9 @@ func written(made *constraint.Constraint, r *generate.Request, thinking constrai
 	out := generate.Constraint{Engine: &engine.Constraint{Dialect: engine.JSONSchema, Text: schema.Text}, Notes: schema.Notes}
 	// Plain JSON from the first token leaves no room for a thought: the model thinks first, in a request of its own.
 	out.ThinkFirst = thinking == constraint.ThinkingOpen
+	if r.ToolChoice.Forced() {
+		out.Guard = jsonGuards(r.ToolChoice.Mode != generate.ToolChoiceRequired)
+	}
 	return out, nil
 }
 

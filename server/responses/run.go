@@ -201,9 +201,10 @@ func (r *run) update(do func()) {
 
 // runs are the runs of this server.
 type runs struct {
-	mutex sync.Mutex
-	live  map[string]*run
-	group sync.WaitGroup
+	mutex   sync.Mutex
+	live    map[string]*run
+	group   sync.WaitGroup
+	closing bool // no run begins any more
 }
 
 func (r *runs) get(id string) *run {
@@ -212,13 +213,19 @@ func (r *runs) get(id string) *run {
 	return r.live[id]
 }
 
-func (r *runs) add(one *run) {
+// begin starts a run, unless the server is closing.
+func (r *runs) begin(one *run, work func()) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	if r.closing {
+		return false
+	}
 	if r.live == nil {
 		r.live = map[string]*run{}
 	}
 	r.live[one.id] = one
+	r.group.Go(work)
+	return true
 }
 
 func (r *runs) remove(id string) {
@@ -244,13 +251,18 @@ func (h *Handler) start(ctx context.Context, r *Request) (*run, error) {
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	one := &run{id: a.object.ID, cancel: cancel, snap: encode(a.object), changed: make(chan struct{})}
-	h.runs.add(one)
 	release := place.Keep(ctx) // until the run is over, not the request
-	h.runs.group.Go(func() {
+	if !h.runs.begin(one, func() {
 		defer release()
 		defer cancel(nil)
 		h.work(ctx, one, a)
-	})
+	}) {
+		release()
+		cancel(nil)
+		err := apierror.New(apierror.Overloaded, "", "The server is shutting down")
+		a.object.fail(err)
+		return nil, errors.Join(err, h.keep(ctx, r, a.object))
+	}
 	return one, nil
 }
 
@@ -357,6 +369,7 @@ func (h *Handler) Close(ctx context.Context) {
 	case <-ctx.Done():
 	}
 	h.runs.mutex.Lock()
+	h.runs.closing = true
 	for _, one := range h.runs.live {
 		one.cancel(apierror.New(apierror.Overloaded, "", "The server is shutting down"))
 	}

@@ -3,7 +3,8 @@
 import { pause } from "./reader.js";
 
 const budget = 8;
-const most = 2000;
+const most = 2000; // characters a block, about
+const longest = 500; // characters a node
 
 export class Fates {
   constructor(element, why, number) {
@@ -78,7 +79,7 @@ export class Fates {
     this.underline();
   }
 
-  // underline does so in the blocks that are in sight; the others have no need of it.
+  // underline does so where the text is in sight; the rest has no need of it.
   underline() {
     if (!globalThis.CSS?.highlights || this.underlining) return;
     if (this.ends.length === 0 || this.nodes.length === 0) {
@@ -97,9 +98,19 @@ export class Fates {
       while (from < this.blocks.length - 1 && !seen(from)) from++;
       let to = from + 1;
       while (to < this.blocks.length && seen(to)) to++;
-      const end = to < this.blocks.length ? this.blocks[to].at : Infinity;
+      // Of these blocks, which may be long lines, the part that is in sight.
+      const limit = to < this.blocks.length ? this.blocks[to].at : Infinity;
+      let begin = -1, end = 0;
+      const whole = document.createRange();
+      for (let i = this.nodeAt(this.blocks[from]?.at ?? 0); i < this.nodes.length && this.nodes[i].at < limit; i++) {
+        whole.selectNode(this.nodes[i].node);
+        const box = whole.getBoundingClientRect();
+        if (box.bottom < top || box.top > bottom) continue;
+        if (begin < 0) begin = this.nodes[i].at;
+        end = this.nodes[i].at + this.nodes[i].node.length;
+      }
       const ranges = [[], []];
-      for (let i = this.first(this.blocks[from]?.at + 1 || 1); i < this.ends.length; i++) {
+      for (let i = this.first(begin + 1); begin >= 0 && i < this.ends.length; i++) {
         const begins = i > 0 ? this.ends[i - 1][0] : 0;
         if (begins >= end) break;
         if (this.ends[i][1] !== -1) ranges[i % 2].push(this.range(begins, this.ends[i][0]));
@@ -129,10 +140,15 @@ export class Fates {
         const element = document.createElement("span");
         element.className = span.became + (span.malformed ? " malformed" : "");
         element.dataset.span = String(i);
-        const node = new Text(text.slice(at, end));
-        element.append(node);
+        // Short nodes, for what browsers do to underline a part of one grows with its length.
+        for (let from = at, to; from < end; from = to) {
+          to = Math.min(from + longest, end);
+          if (to < end && (text.charCodeAt(to) & 0xfc00) === 0xdc00) to++; // not between the halves of a character
+          const node = new Text(text.slice(from, to));
+          element.append(node);
+          this.nodes.push({ at: from, node });
+        }
         block.append(element);
-        this.nodes.push({ at, node });
         length += end - at;
         if (length >= most && text[end - 1] !== "\n" && end < text.length) length = most - 1; // goes on in the same line
         if (length >= 4 * most) length = most;
@@ -153,14 +169,19 @@ export class Fates {
     return new StaticRange({ startContainer, startOffset, endContainer, endOffset });
   }
 
-  place(at) {
+  // nodeAt is the number of the node that a place is in.
+  nodeAt(at) {
     let low = 0, high = this.nodes.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if (this.nodes[middle].at <= at) low = middle;
       else high = middle - 1;
     }
-    const { at: begin, node } = this.nodes[low];
+    return low;
+  }
+
+  place(at) {
+    const { at: begin, node } = this.nodes[this.nodeAt(at)];
     return [node, Math.min(at - begin, node.length)];
   }
 

@@ -41,7 +41,20 @@ function question() {
   };
 }
 
+const hint = "Choose a sample, or paste what a model wrote.";
+
+// blank shows nothing but a word of what to do, or of what is wrong.
+function blank(text, bad = false) {
+  for (const panel of panels) panel.stop();
+  field("panels").hidden = true;
+  say(text, bad);
+}
+
 async function run(live) {
+  if (!field("text").value) {
+    blank(hint);
+    return;
+  }
   let asked;
   try {
     asked = question();
@@ -54,7 +67,7 @@ async function run(live) {
     await Promise.all(panels.map((panel) => panel.read(asked, live ? Number(field("speed").value) : 0)));
     say("");
   } catch (error) {
-    if (error.name !== "AbortError") say(error.message, true);
+    if (error.name !== "AbortError") blank(error.message, true);
   }
 }
 
@@ -79,15 +92,24 @@ function compare(on) {
   }
 }
 
+// seeded shows the seed where the pieces are random.
+function seeded() {
+  field("seeded").hidden = field("chunk").value !== "random";
+}
+
 const saved = ["tool", "reasoning", "finish", "prompt", "tools", "choice", "chunk", "seed", "text"];
 const checks = ["exact", "validated"];
 const views = ["surface", "dialect", "marking"]; // of each panel
 
 async function restore() {
   const state = await fromLink(location.hash);
-  if (!state) return false;
+  if (!state) {
+    if (location.hash.startsWith("#v1.")) say("The link is damaged: a part of it is missing.", true);
+    return false;
+  }
   for (const id of saved) field(id).value = typeof state[id] === "string" ? state[id] : field(id).tagName === "SELECT" ? field(id).value : "";
   for (const id of checks) field(id).checked = state[id] === true;
+  seeded();
   const shown = Array.isArray(state.panels) ? state.panels : [{}];
   compare(shown.length > 1);
   panels.forEach((panel, i) => {
@@ -130,10 +152,12 @@ field("link").addEventListener("click", copyLink);
 for (const id of ["tool", "reasoning", "finish", "chunk", "seed", "choice", "exact", "validated"]) {
   field(id).addEventListener("change", () => field("text").value && run(false));
 }
+field("chunk").addEventListener("change", seeded);
 let typed = 0;
 field("text").addEventListener("input", () => {
+  field("sample").value = "";
   clearTimeout(typed);
-  typed = setTimeout(() => field("text").value && run(false), 400);
+  typed = setTimeout(() => run(false), 400);
 });
 const darkNow = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
 field("theme").setAttribute("aria-pressed", String(darkNow()));
@@ -150,7 +174,18 @@ try {
   Panel.offers = formats;
   panels.push(new Panel(field("panel-0"), 0));
   const samples = await loadSamples();
-  samples.forEach((sample, i) => field("sample").append(new Option(sample.title, String(i))));
+  // A title begins with the name of the model, which has a group.
+  const groups = new Map();
+  samples.forEach((sample, i) => {
+    const model = sample.title.split(": ")[0];
+    if (!groups.has(model)) {
+      const group = document.createElement("optgroup");
+      group.label = model;
+      groups.set(model, group);
+      field("sample").append(group);
+    }
+    groups.get(model).append(new Option(sample.title, String(i)));
+  });
   field("sample").addEventListener("change", () => {
     const sample = samples[Number(field("sample").value)];
     if (field("sample").value === "" || !sample) return;
@@ -162,6 +197,7 @@ try {
     run(true);
   });
   if (await restore()) run(false);
+  else if (!status.textContent) say(hint);
 } catch (error) {
   say(`The server does not answer: ${error.message}`, true);
 }

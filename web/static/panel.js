@@ -6,6 +6,7 @@ import { Fates } from "./fates.js";
 import { Tray } from "./tray.js";
 
 const portion = 16000; // characters put on the page at once
+const mostLike = 6; // names that explain a text as well and are listed
 const budget = 8; // milliseconds of work before the browser gets its turn
 
 export class Panel {
@@ -47,6 +48,11 @@ export class Panel {
     this.own = () => ({ tool_parser: this.part("second .tool").value, reasoning_parser: this.part("second .reasoning").value });
   }
 
+  stop() {
+    this.abort?.abort();
+    this.asked = null;
+  }
+
   remove() {
     this.abort?.abort();
     this.fates.clear();
@@ -79,6 +85,7 @@ export class Panel {
       abort.signal.throwIfAborted();
       if (line.summary) {
         this.summary = line.summary;
+        this.section.parentElement.hidden = false;
         this.about(line.summary);
         this.constrain();
         await this.fates.show(asked.text, line.summary.spans, abort.signal);
@@ -207,13 +214,18 @@ export class Panel {
     const evidence = this.part("evidence");
     evidence.replaceChildren();
     const line = document.createElement("p");
-    line.textContent = `Read by --tool-call-parser ${summary.tool_parser || "(none)"} --reasoning-parser ${summary.reasoning_parser || "(none)"}.`;
-    if (summary.flags) line.textContent += ` The text looks like: ${summary.flags}`;
+    const read = [summary.tool_parser && `--tool-call-parser ${summary.tool_parser}`, summary.reasoning_parser && `--reasoning-parser ${summary.reasoning_parser}`].filter(Boolean).join(" ");
+    line.textContent = `Read by ${read}`;
+    if (!summary.flags) line.textContent += ".";
+    else line.textContent += summary.flags === read ? ", which the text looks like." : `. The text looks like ${summary.flags}.`;
     evidence.append(line);
     for (const guess of (summary.detected.tools ?? []).slice(0, 1).concat((summary.detected.reasoning ?? []).slice(0, 1))) {
       const item = document.createElement("p");
-      const like = guess.like?.length ? `; ${guess.like.join(", ")} explain it as well` : "";
-      item.textContent = `${guess.name}${guess.sure ? ", for sure" : ""}${like}: ${guess.evidence.map((e) => e.says).join("; ")}`;
+      const like = guess.like ?? [];
+      const more = like.length > mostLike + 1 ? ` and ${like.length - mostLike} more` : "";
+      item.textContent = `${guess.name}${guess.sure ? ", for sure" : ""}: ${guess.evidence.map((e) => e.says).join("; ")}`;
+      if (like.length) item.textContent += ` (as good: ${(more ? like.slice(0, mostLike) : like).join(", ")}${more})`;
+      if (more) item.title = like.join(", ");
       evidence.append(item);
     }
   }

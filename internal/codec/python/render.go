@@ -17,8 +17,8 @@ type Style struct {
 	SingleQuotes bool
 	// JSONWords: true, false and null instead of True, False and None.
 	JSONWords bool
-	// JSONContainers: lists and dicts are JSON, as they are given.
-	JSONContainers bool
+	// JSONLists and JSONObjects: lists, or dicts, among the arguments are JSON, as they are given.
+	JSONLists, JSONObjects bool
 }
 
 // Append appends a JSON object as the arguments of a Python call, without the parentheses: k=v, k2=v2. Strings are
@@ -87,7 +87,7 @@ type writer struct {
 
 // argument writes the value of a keyword argument.
 func (w *writer) argument() error {
-	if kind := w.decoder.PeekKind(); w.style.JSONContainers && (kind == '{' || kind == '[') {
+	if kind := w.decoder.PeekKind(); kind == '{' && w.style.JSONObjects || kind == '[' && w.style.JSONLists {
 		value, err := w.decoder.ReadValue()
 		w.out = append(w.out, value...)
 		return err
