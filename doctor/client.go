@@ -3,6 +3,7 @@ package doctor
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json/v2"
 	"errors"
@@ -156,11 +157,11 @@ func (c *client) post(ctx context.Context, body map[string]any, r *Reply) error 
 		r.Warnings = append(response.Header.Values(generate.WarningHeader), response.Trailer.Values(generate.WarningHeader)...)
 	}()
 	if response.StatusCode != http.StatusOK {
-		text, err := io.ReadAll(io.LimitReader(response.Body, told))
+		text, err := io.ReadAll(io.LimitReader(response.Body, mostTold))
 		if err != nil {
 			return err
 		}
-		return errors.New(refusal(text))
+		return errors.New(cmp.Or(refusal(text), "(without a message)"))
 	}
 	if stream {
 		return r.stream(response.Body)
@@ -168,6 +169,9 @@ func (c *client) post(ctx context.Context, body map[string]any, r *Reply) error 
 	var a wireAnswer
 	if err := json.UnmarshalRead(response.Body, &a); err != nil {
 		return fmt.Errorf("the answer cannot be read: %w", err)
+	}
+	if len(a.Choices) == 0 && a.Error != nil {
+		return fmt.Errorf("the answer has no choice, but an error: %s", errorText(a.Error))
 	}
 	if len(a.Choices) == 0 {
 		return errors.New("the answer has no choice")
@@ -186,20 +190,25 @@ func refusal(text []byte) string {
 	if json.Unmarshal(text, &e) != nil {
 		return strings.TrimSpace(string(text))
 	}
-	if object, ok := e.Error.(map[string]any); ok {
-		if message, ok := object["message"].(string); ok {
-			return message
-		}
-	}
 	for _, said := range []any{e.Error, e.Detail} {
 		if said != nil {
-			return fmt.Sprint(said)
+			return errorText(said)
 		}
 	}
 	if e.Message != "" {
 		return e.Message
 	}
 	return strings.TrimSpace(string(text))
+}
+
+// errorText is the message of an error object, or the error as it is.
+func errorText(said any) string {
+	if object, ok := said.(map[string]any); ok {
+		if message, ok := object["message"].(string); ok {
+			return message
+		}
+	}
+	return fmt.Sprint(said)
 }
 
 // stream puts the chunks of a stream together.

@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
@@ -85,59 +87,104 @@ func identify(ctx context.Context, o Options) (*target, error) {
 		}
 	}
 	if t.model == "" {
-		return nil, fmt.Errorf("%s serves no model", o.URL)
+		return nil, fmt.Errorf("%s serves no model: its list is empty, perhaps while it loads one; --model asks for one all the same", o.URL)
 	}
 	return t, nil
 }
 
 // kindOf asks the routes that tell.
 func kindOf(ctx context.Context, root, key string) (string, error) {
-	client := &http.Client{Timeout: 10 * time.Second}
-	var last error
-	reached := false
+	client := &http.Client{Timeout: patience}
+	var last told
 	for _, route := range telling {
-		status, body, err := get(ctx, client, root+route.path, key)
+		a, err := get(ctx, client, root+route.path, key)
 		if err != nil {
-			last = err
-			continue
+			return "", unreached(root, err)
 		}
-		reached = true
 		switch {
-		case route.kind == Parlance && status == http.StatusMethodNotAllowed:
+		case route.kind == Parlance && a.status == http.StatusMethodNotAllowed:
 			return route.kind, nil
-		case route.kind != Parlance && status == http.StatusOK && strings.Contains(body, `"`+route.holds+`"`):
+		case route.kind != Parlance && a.status == http.StatusOK && strings.Contains(a.body, `"`+route.holds+`"`):
 			return route.kind, nil
-		case status == http.StatusUnauthorized || status == http.StatusForbidden:
-			last = fmt.Errorf("%s answered status %d: --api-key gives the key", root+route.path, status)
+		case a.status == http.StatusUnauthorized || a.status == http.StatusForbidden:
+			if key != "" {
+				return "", fmt.Errorf("%s refuses the key that --api-key gives: status %d%s", root+route.path, a.status, a.says())
+			}
+			last = a
+		case last.status != http.StatusUnauthorized && last.status != http.StatusForbidden:
+			last = a
 		}
 	}
 	switch {
-	case !reached:
-		return "", fmt.Errorf("nothing answers at %s: %w", root, last)
-	case last != nil:
-		return "", last
+	case last.status == http.StatusUnauthorized || last.status == http.StatusForbidden:
+		return "", fmt.Errorf("%s answers with status %d%s: --api-key gives the key", root, last.status, last.says())
+	case last.status == http.StatusNotFound:
+		return "", fmt.Errorf("%s is none of the servers that are known (no /v1/models): --engine tells which it is", root)
+	case last.status/100 == 2:
+		return "", fmt.Errorf("%s/v1/models: expected a JSON object with a list of models, found %s: a web page, or a proxy, may stand at this address", root, last.what())
 	}
-	return "", fmt.Errorf("%s is none of the servers that are known (no /v1/models): --engine tells which it is", root)
+	return "", fmt.Errorf("%s/v1/models answers with status %d%s", root, last.status, last.says())
 }
 
-// told is how much of an answer is looked at, in bytes.
-const told = 4 << 20
+// patience is how long a route that tells may take.
+const patience = 10 * time.Second
 
-func get(ctx context.Context, client *http.Client, address, key string) (int, string, error) {
+// unreached says why a server could not be asked, and what to do about it where that is plain.
+func unreached(root string, err error) error {
+	var record tls.RecordHeaderError
+	var certificate *tls.CertificateVerificationError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%s speaks http, not https: %w", root, err)
+	case errors.As(err, &certificate):
+		return fmt.Errorf("the certificate of %s is not trusted (the environment variable SSL_CERT_FILE can name that of its authority): %w", root, err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("%s does not answer within %v: %w", root, patience, err)
+	}
+	return fmt.Errorf("nothing answers at %s: %w", root, err)
+}
+
+// told is what a route that tells has answered.
+type told struct {
+	status     int
+	kind, body string
+}
+
+// says is the message of an error, with a colon before it, as far as it is one for people and not a page.
+func (t told) says() string {
+	if text := refusal([]byte(t.body)); text != "" && len(text) < 500 && !strings.HasPrefix(t.kind, "text/html") {
+		return ": " + text
+	}
+	return ""
+}
+
+// what is what an answer consists of.
+func (t told) what() string {
+	if t.body == "" {
+		return "nothing"
+	}
+	return cmp.Or(t.kind, "an answer of no stated kind")
+}
+
+// mostTold is how much of an answer is looked at, in bytes.
+const mostTold = 4 << 20
+
+func get(ctx context.Context, client *http.Client, address, key string) (t told, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return 0, "", err
+		return t, err
 	}
 	if key != "" {
 		request.Header.Set("Authorization", "Bearer "+key)
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return 0, "", err
+		return t, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, told))
-	return response.StatusCode, string(body), err
+	body, err := io.ReadAll(io.LimitReader(response.Body, mostTold))
+	return told{response.StatusCode, response.Header.Get("Content-Type"), string(body)}, err
 }
 
 // front starts Parlance in front of the engine, with the chosen parsers, on a port of its own, and has it asked.

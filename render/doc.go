@@ -6,7 +6,8 @@
 //
 // The text is made from the definition of the format alone. A Renderer walks the grammar with the message in its hand:
 // of several ways to write a thing the first one is taken that can hold the data, and white space is written as the
-// definition says. What the parser of the same names reads from the text, for the same request, is the message again.
+// definition says, which is as the chat template of the family writes the turn. What the parser of the same names reads
+// from the text, for the same request, is the message again.
 //
 // Not every format can carry every message. A Python call has no way to write an argument whose name is no identifier;
 // a value between tags cannot hold its own closing tag; a list of calls that may stand only at the start of the output

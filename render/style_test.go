@@ -169,18 +169,7 @@ func TestTemplates(t *testing.T) {
 		}
 		s := &styles{t: t, name: name, listed: templateDifferences[name], hit: map[string]bool{}}
 		for _, situation := range slices.Sorted(maps.Keys(file.Messages)) {
-			written := file.Messages[situation]
-			prompt, want := templateTurn(t, template, &trip, written)
-			request := parlance.Request{Tools: tools, Prompt: prompt}
-			if trip.Difference(written.message(), trip.Renderer.Parser().Parse(want, request, parlance.FinishStop)) != "" {
-				s.hidden++
-				continue
-			}
-			got, err := trip.Renderer.Render(written.message(), render.Options{Request: request})
-			if err != nil {
-				got = err.Error()
-			}
-			s.compare(situation, want, got)
+			s.template(template, &trip, situation, file.Messages[situation], tools)
 		}
 		s.report()
 	}
@@ -201,28 +190,48 @@ func templateTrip(t *testing.T, name string) roundtrip.Trip {
 }
 
 // templateTurn renders a message behind a question, and gives the prompt before it and the turn up to its end. Thinking
-// is on where the message has reasoning.
-func templateTurn(t *testing.T, template *chattemplate.Template, trip *roundtrip.Trip, written turnMessage) (prompt, turn string) {
-	t.Helper()
+// is on where the message has reasoning. The error is the template's, which may refuse a message.
+func templateTurn(template *chattemplate.Template, trip *roundtrip.Trip, written turnMessage) (prompt, turn string, err error) {
 	const question = `{"role": "user", "content": "Hi"}`
 	on := written.Reasoning != ""
 	chat := chattemplate.Chat{Messages: []byte("[" + question + "]"), Tools: []byte(turnTools), Kwargs: fmt.Appendf(nil, `{"thinking": %t, "enable_thinking": %t}`, on, on)}
-	prompt, turn, err := template.Turn(chat, written.encoded())
-	if err != nil {
-		t.Fatalf("%s: %v", template.Name(), err)
+	if prompt, turn, err = template.Turn(chat, written.encoded()); err != nil {
+		return "", "", err
 	}
-	definition, _, _ := trip.Renderer.Parser().Definitions()
 	chat.Messages = []byte("[" + question + ", " + string(written.encoded()) + "]")
 	whole, err := template.RenderChat(chat)
 	if err != nil {
-		t.Fatalf("%s: %v", template.Name(), err)
+		return "", "", err
 	}
 	// Turn takes off what the template writes behind every content, which is more than the end of the turn where an answer
 	// stands in a frame.
+	definition, _, _ := trip.Renderer.Parser().Definitions()
 	if rest, ok := strings.CutPrefix(whole.Prompt, prompt); ok && definition.Turn.End != "" {
 		if at := strings.LastIndex(rest, definition.Turn.End); at >= 0 {
 			turn = rest[:at]
 		}
 	}
-	return prompt, turn
+	return prompt, turn, nil
+}
+
+// TestEveryFormatHasATurn: a new format says how its family writes a turn, but for those whose grammar comes with the
+// checkpoint.
+func TestEveryFormatHasATurn(t *testing.T) {
+	file, _ := readTurns(t)
+	known := map[string]bool{}
+	for _, f := range file.Formats {
+		known[f.Format] = true
+	}
+	for name := range templateFormats {
+		trip := templateTrip(t, name)
+		known[trip.Format] = true
+		if _, reasoning, _ := trip.Renderer.Parser().Definitions(); reasoning != nil {
+			known[reasoning.Format] = true
+		}
+	}
+	for _, f := range parlance.Formats() {
+		if !known[f.Name] && !f.ResponseTemplate {
+			t.Errorf("expected turns of %s in testdata/turns.json, found none", f.Name)
+		}
+	}
 }

@@ -9,12 +9,38 @@ type difference struct {
 // onlyCalls are the situations with calls and neither reasoning nor prose.
 var onlyCalls = []string{"one call", "parallel calls", "empty arguments", "nested values", "unicode", "boolean", "quotes", "empty values"}
 
-// formatDifferences are the known differences to testdata/turns.json, templateDifferences those to our own templates.
+// allCalls are all situations with calls.
+var allCalls = append([]string{"prose and call", "prose and calls", "reasoning and call", "reasoning and calls", "reasoning, prose and call"}, onlyCalls...)
+
+// formatDifferences are the known differences to testdata/turns.json, templateDifferences those to our own templates, and
+// publicDifferences those to templates of the families.
 var (
 	formatDifferences = map[string][]difference{
 		"hermes": {{
 			"the template of Hermes 2 Pro has the arguments before the name and blanks of its own; the checkpoints after it, and all others that write this format, have the name first",
 			onlyCalls,
+		}},
+	}
+	publicDifferences = map[string][]difference{
+		"DeepSeek-V4.1-Flash": {{
+			"a call without arguments has an empty line in this template; in those of V3.2 and V4 it has none",
+			[]string{"empty arguments", "parallel calls", "prose and calls", "reasoning and calls"},
+		}},
+		"NVIDIA-Nemotron-3-Super": {{
+			"calls are read, and written, by another definition than thoughts: qwen3_coder has no line break behind the last call and two before the first",
+			allCalls,
+		}},
+		"gemma-4-26B-A4B-it-UD-Q8_K_XL": {{
+			"the opener of the results, which the template writes behind the calls, is written with the results; and null is None, for the template prints it as Python does",
+			allCalls,
+		}},
+		"gpt-oss-20b-Q8_0": {{
+			"the last answer of a conversation ends with the token that ends generation, those before it, as here, with the end of a message",
+			[]string{"content"},
+		}},
+		"laguna": {{
+			"Laguna XS, as which the format is written, has line breaks between the parts; Laguna S, of which this is, has none",
+			append([]string{"content", "reasoning and content"}, allCalls...),
 		}},
 	}
 	templateDifferences = map[string][]difference{

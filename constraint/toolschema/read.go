@@ -52,9 +52,11 @@ type reader struct {
 	// open tells of the nodes made which are not complete; circle that one of them was referred to.
 	open   []bool
 	circle bool
-	// facts are those of the nodes that are open, one behind the other. met is for each schema the number of the
+	// facts are those of the nodes that are open, one behind the other; inner is room for those of a member, before they
+	// are. met is for each schema the number of the
 	// expansion that met it last.
 	facts     []fact
+	inner     []fact
 	met       []int32
 	expansion int32
 	key       []byte
