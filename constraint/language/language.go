@@ -152,7 +152,8 @@ func Join(items ...Node) Node {
 	case 1:
 		return joined(parts)
 	}
-	out := make([]Node, 0, count)
+	sequence := newSequence(count)
+	out := sequence.Items
 	for from := 0; from < len(parts); {
 		to := from + 1
 		for to < len(parts) && bothLiteral(parts[from], parts[to]) {
@@ -161,7 +162,29 @@ func Join(items ...Node) Node {
 		out = append(out, joined(parts[from:to]))
 		from = to
 	}
-	return &Sequence{out}
+	sequence.Items = out
+	return sequence
+}
+
+// newSequence makes a sequence with room for some items, the room of a few beside it.
+func newSequence(count int) *Sequence {
+	switch {
+	case count == 2:
+		made := new(struct {
+			Sequence
+			room [2]Node
+		})
+		made.Items = made.room[:0]
+		return &made.Sequence
+	case count <= 4:
+		made := new(struct {
+			Sequence
+			room [4]Node
+		})
+		made.Items = made.room[:0]
+		return &made.Sequence
+	}
+	return &Sequence{make([]Node, 0, count)}
 }
 
 // flat appends items, those of sequences in place of them, without what is empty.
@@ -222,17 +245,30 @@ func Any(options ...Node) Node {
 	if count == 1 {
 		return only
 	}
-	out := make([]Node, 0, count)
+	choice := newChoice(count)
 	for _, option := range options {
 		switch option := option.(type) {
 		case nil:
 		case *Choice:
-			out = append(out, option.Options...)
+			choice.Options = append(choice.Options, option.Options...)
 		default:
-			out = append(out, option)
+			choice.Options = append(choice.Options, option)
 		}
 	}
-	return &Choice{out}
+	return choice
+}
+
+// newChoice makes a choice with room for some options, the room of a few beside it.
+func newChoice(count int) *Choice {
+	if count == 2 {
+		made := new(struct {
+			Choice
+			room [2]Node
+		})
+		made.Options = made.room[:0]
+		return &made.Choice
+	}
+	return &Choice{make([]Node, 0, count)}
 }
 
 // Distinct are the nodes without those that are written like one before. Rules, automata and schemas are the same only

@@ -63,41 +63,41 @@ func itemsOf(v *jsontree.Value) *jsontree.Value {
 	return items
 }
 
-// names are texts in their order, each once.
-type names struct {
-	list  []string
-	index map[string]bool // of many
-}
-
-// mostSearched is how many names are looked through for one; of more an index is made.
+// mostSearched is how many properties are looked through for a name; of more an index is made.
 const mostSearched = 16
 
-func (n *names) has(name string) bool {
-	if n.index != nil {
-		return n.index[name]
-	}
-	return slices.Contains(n.list, name)
+// properties are the members of an object that is being read.
+type properties struct {
+	list  []Property
+	index map[string]int
 }
 
-func (n *names) add(name string) {
-	if n.has(name) {
-		return
+// at is the place of a property, which is added if there is none of that name.
+func (p *properties) at(name string) int {
+	if p.index == nil {
+		for i := range p.list {
+			if p.list[i].Name == name {
+				return i
+			}
+		}
+	} else if i, ok := p.index[name]; ok {
+		return i
 	}
-	n.list = append(n.list, name)
+	p.list = append(p.list, Property{Name: name})
 	switch {
-	case n.index != nil:
-		n.index[name] = true
-	case len(n.list) > mostSearched:
-		n.index = make(map[string]bool, 4*mostSearched)
-		for _, name := range n.list {
-			n.index[name] = true
+	case p.index != nil:
+		p.index[name] = len(p.list) - 1
+	case len(p.list) > mostSearched:
+		p.index = make(map[string]int, 4*mostSearched)
+		for i := range p.list {
+			p.index[p.list[i].Name] = i
 		}
 	}
+	return len(p.list) - 1
 }
 
 func (r *reader) object(a *Alternative, facts []fact) error {
-	var requiredSpace, declaredSpace [mostSearched]string
-	required, declared := names{list: requiredSpace[:0]}, names{list: declaredSpace[:0]}
+	var read properties
 	closed := false
 	for _, f := range facts {
 		if list := f.raw.Keyword("required"); list != nil && list.Kind == '[' {
@@ -105,21 +105,21 @@ func (r *reader) object(a *Alternative, facts []fact) error {
 				if element.Kind != '"' {
 					return expected(element, "the name of a member")
 				}
-				required.add(element.Text)
 			}
 		}
-		properties := f.raw.Keyword("properties")
-		if properties == nil || properties.Kind == '[' && len(properties.Elements) == 0 {
+		declared := f.raw.Keyword("properties")
+		if declared == nil || declared.Kind == '[' && len(declared.Elements) == 0 {
 			continue
 		}
-		if properties.Kind != '{' {
-			return expected(properties, "an object of schemas")
+		if declared.Kind != '{' {
+			return expected(declared, "an object of schemas")
 		}
-		for _, member := range properties.Members {
-			declared.add(member.Name)
+		read.list = slices.Grow(read.list, len(declared.Members))
+		for _, member := range declared.Members {
+			at := read.at(member.Name)
 			// the word required in a property itself, as draft 3 and many generators have it
 			if own := member.Value.Keyword("required"); own != nil && own.Kind == 't' {
-				required.add(member.Name)
+				read.list[at].Required = true
 			}
 		}
 		closed = true
@@ -127,24 +127,23 @@ func (r *reader) object(a *Alternative, facts []fact) error {
 	for _, f := range facts {
 		if list := f.raw.Keyword("required"); list != nil && list.Kind == '[' {
 			for _, element := range list.Elements {
-				declared.add(element.Text)
+				at := read.at(element.Text)
+				read.list[at].Required = true
 			}
 		}
 	}
-	if len(declared.list) > 0 {
-		a.Properties = make([]Property, 0, len(declared.list))
-	}
-	for _, name := range declared.list {
-		var space [4]fact
-		inner := space[:0]
+	a.Properties = read.list
+	for i := range a.Properties {
+		inner := r.inner[:0]
 		for _, f := range facts {
-			inner = r.member(inner, f.raw, name)
+			inner = r.member(inner, f.raw, a.Properties[i].Name)
 		}
+		r.inner = inner[:0]
 		node, err := r.node(inner...)
 		if err != nil {
 			return err
 		}
-		a.Properties = append(a.Properties, Property{name, node, required.has(name)})
+		a.Properties[i].Node = node
 	}
 	return r.others(a, facts, closed)
 }

@@ -52,9 +52,11 @@ type reader struct {
 	// open tells of the nodes made which are not complete; circle that one of them was referred to.
 	open   []bool
 	circle bool
-	// facts are those of the nodes that are open, one behind the other. met is for each schema the number of the
+	// facts are those of the nodes that are open, one behind the other; inner is room for those of a member, before they
+	// are. met is for each schema the number of the
 	// expansion that met it last.
 	facts     []fact
+	inner     []fact
 	met       []int32
 	expansion int32
 	key       []byte
@@ -84,7 +86,7 @@ func expected(v *jsontree.Value, what string) error {
 	return &Error{v.Pointer(), fmt.Sprintf("expected %s, found %s", what, v.Described())}
 }
 
-// fact is a schema that holds at a place. of counts how many of its anyOf and oneOf have been dealt with.
+// fact is a schema that holds at a place. of tells which of its anyOf and oneOf have been dealt with.
 type fact struct {
 	raw *jsontree.Value
 	of  uint8

@@ -161,7 +161,10 @@ func (n *Node) children(visit func(*Node)) {
 }
 
 // Quote writes a JSON string, escaping only what must be. AppendQuote appends one.
-func Quote(text string) string { return string(AppendQuote(nil, text)) }
+func Quote(text string) string {
+	var space [64]byte
+	return string(AppendQuote(space[:0], text))
+}
 
 // AppendQuote: see Quote.
 func AppendQuote(dst []byte, text string) []byte { return jsontree.AppendString(dst, text) }

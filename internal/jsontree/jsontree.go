@@ -44,11 +44,13 @@ type Member struct {
 // mostSearched is how many members are looked through for a name; of more an index is made.
 const mostSearched = 12
 
-// Read reads a text, one value with nothing but blanks around it. The nesting is bounded by what jsontext accepts, 10,000 levels. Invalid UTF-8 is read as U+FFFD.
+// Read reads a text, one value with nothing but blanks around it. The nesting is bounded by what jsontext accepts, 10,000
+// levels. Invalid UTF-8 is read as U+FFFD.
 func Read(text []byte) (*Value, error) {
 	r := readers.Get().(*reader)
 	defer r.done()
-	r.decoder.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	r.source = *bytes.NewBuffer(text)
+	r.decoder.Reset(&r.source, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	r.text = string(text)
 	// Every value but the root stands behind a comma or an opening bracket, every member before a colon.
 	r.mostValues = min(1+strings.Count(r.text, ",")+strings.Count(r.text, "{")+strings.Count(r.text, "["), mostTogether)
@@ -68,11 +70,13 @@ func Read(text []byte) (*Value, error) {
 }
 
 // readers are readers that are not in use.
-var readers = sync.Pool{New: func() any { return &reader{decoder: jsontext.NewDecoder(bytes.NewReader(nil))} }}
+var readers = sync.Pool{New: func() any { return &reader{decoder: jsontext.NewDecoder(nothing)} }}
+
+var nothing = bytes.NewReader(nil)
 
 // done makes a reader ready for another text. It holds on to nothing of this one.
 func (r *reader) done() {
-	r.decoder.Reset(bytes.NewReader(nil))
+	r.decoder.Reset(nothing)
 	clear(r.members[:cap(r.members)])
 	clear(r.elements[:cap(r.elements)])
 	*r = reader{decoder: r.decoder, members: r.members[:0], elements: r.elements[:0]}
@@ -89,6 +93,7 @@ const mostKept = 1 << 10
 
 type reader struct {
 	decoder *jsontext.Decoder
+	source  bytes.Buffer
 	text    string
 	count   int32
 	// values are values to come, members of objects that are complete go to complete. So many are allocated at a time.
