@@ -81,7 +81,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 		case t.NoJSON:
 		case a.Kind == toolschema.Constant:
 			if node, ok := b.constant(known.json, a.Value, n); ok && b.readsAs(a.Value, a.Value, read, t) {
-				group(kindOfText(a.Value), node)
+				group(kindOfText(a.Value), b.word(node, a, kinds))
 			} else {
 				b.note(n, "enum", "the format has no way to write "+a.Value)
 			}
@@ -95,7 +95,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 			case toolschema.Array:
 				arrays = with(arrays, n, a)
 			}
-			group(kind, b.alternative(known.json, n, a))
+			group(kind, b.word(b.alternative(known.json, n, a), a, kinds))
 		}
 	}
 	for i := range out {
@@ -118,6 +118,14 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 		out[i].Node = known.value(written, lines, t)
 	}
 	return out
+}
+
+// word is a value between tags, spelled as Python does too where the format writes words so.
+func (b *Builder) word(written language.Node, a *toolschema.Alternative, kinds schema.Kinds) language.Node {
+	if !b.Spelling.PythonWords || written == nil {
+		return written
+	}
+	return spelledWord(written, a, kinds.Has(schema.String))
 }
 
 // with is a node with one alternative more.
