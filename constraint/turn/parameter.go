@@ -195,9 +195,6 @@ func (w *walker) noteRepeated() {
 	}
 }
 
-// repeatsKey tells whether a parameter is written with its name twice.
-func (w *walker) repeatsKey() bool { return w.parameterRule().repeatsKey }
-
 // sample is a short text that an automaton accepts.
 func sample(a *regular.Automaton) string {
 	text, _ := a.Shortest()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"slices"
@@ -97,11 +98,32 @@ func serve(command *cobra.Command, c *config.Config) error {
 	}()
 	err = s.Run(ctx, func(address string) {
 		logger.Info("listening", "address", address, "engine", c.Engine)
+		if c.Playground {
+			root := rootOf(address, c)
+			logger.Info("pages", "playground", root+"/playground/", "documentation", root+"/docs/")
+		}
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+// rootOf is the address under which a browser on this machine finds the server; one that listens on all addresses is found
+// on the local one.
+func rootOf(address string, c *config.Config) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address // a socket
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	scheme := "http://"
+	if c.SSLCert != "" {
+		scheme = "https://"
+	}
+	return scheme + net.JoinHostPort(host, port) + c.RootPath
 }
 
 // newLogger writes log lines to the standard error.
