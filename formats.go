@@ -8,6 +8,17 @@ import (
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
+// How the call ids of a format, or the numbers of its calls, are made.
+const (
+	// CallIDsPerConversation are numbers that count through the conversation, from 0.
+	CallIDsPerConversation = grammar.IDsPerConversation
+	// CallIDsPerMessage are numbers that count in each message, from 0; CallIDsPerMessageFromOne from 1.
+	CallIDsPerMessage        = grammar.IDsPerMessage
+	CallIDsPerMessageFromOne = grammar.IDsPerMessageFromOne
+	// CallIDsNineAlphanumerics are nine letters or digits.
+	CallIDsNineAlphanumerics = grammar.IDsNineAlphanumerics
+)
+
 // FormatInfo is what the definition of a format says, for people and for programs that choose one.
 type FormatInfo struct {
 	Name  string `json:"name"`
@@ -54,8 +65,7 @@ type FormatInfo struct {
 	// the format has no calls, or leaves it open. StructuralTag is the name that engines have for the syntax, if any.
 	ForcedCalls   string `json:"forced_calls,omitzero"`
 	StructuralTag string `json:"structural_tag,omitzero"`
-	// CallIDs is how call ids are made: "" (any), "per_conversation", "per_message", "per_message from 1" or
-	// "9 alphanumerics".
+	// CallIDs is how call ids are made: "" (any), or one of the constants that begin with CallIDs.
 	CallIDs string `json:"call_ids,omitzero"`
 	// ResponseTemplate: the grammar comes with the checkpoint, as a response template; see LookupTemplate.
 	ResponseTemplate bool `json:"response_template,omitzero"`

@@ -67,8 +67,9 @@ func ParseToolChoice(data []byte) (ToolChoice, error) {
 		return ToolChoice{}, nil
 	}
 	var mode string
-	if data[0] == '"' {
-		if err := json.Unmarshal(data, &mode); err != nil {
+	switch data[0] {
+	case '"':
+		if err := json.Unmarshal(data, &mode, lenient); err != nil {
 			return ToolChoice{}, fmt.Errorf("tool_choice: %w", err)
 		}
 		switch mode {
@@ -76,21 +77,27 @@ func ParseToolChoice(data []byte) (ToolChoice, error) {
 			return ToolChoice{Mode: mode}, nil
 		}
 		return ToolChoice{}, fmt.Errorf("tool_choice: expected auto, none, required or a function, found %q", mode)
+	case '{':
+	default:
+		return ToolChoice{}, fmt.Errorf("tool_choice: expected auto, none, required or a function, found %s", shortly(data))
 	}
 	var named struct {
-		Type     string `json:"type"`
-		Function *struct {
-			Name string `json:"name"`
+		Function struct {
+			Name jsontext.Value `json:"name"`
 		} `json:"function"`
 	}
-	if err := json.Unmarshal(data, &named); err != nil {
-		return ToolChoice{}, fmt.Errorf("tool_choice: %w", err)
+	if err := json.Unmarshal(data, &named, lenient); err != nil {
+		return ToolChoice{}, fmt.Errorf("tool_choice.function: expected an object with the name of a function, found %s", shortly(data))
 	}
-	if named.Function == nil || named.Function.Name == "" {
-		return ToolChoice{}, fmt.Errorf("tool_choice.function.name: expected the name of a function")
+	var name string
+	if given := named.Function.Name; given.Kind() != '"' || json.Unmarshal(given, &name, lenient) != nil || name == "" {
+		return ToolChoice{}, fmt.Errorf("tool_choice.function.name: expected the name of a function, found %s", shortly(given))
 	}
-	return ToolChoice{Mode: "function", Name: named.Function.Name}, nil
+	return ToolChoice{Mode: "function", Name: name}, nil
 }
+
+// lenient reads JSON of requests: a repeated member counts with its last value, as in Python and JavaScript.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // Tools are declared tools. They are immutable and may be shared by goroutines.
 type Tools struct {
@@ -134,7 +141,10 @@ func ParseTools(data []byte) (*Tools, error) {
 		return nil, nil
 	}
 	var raw []jsontext.Value
-	if err := json.Unmarshal(data, &raw); err != nil {
+	if kind := jsontext.Value(data).Kind(); kind != '[' && kind != jsontext.KindInvalid {
+		return nil, fmt.Errorf("tools: expected an array of tools, found %s", shortly(data))
+	}
+	if err := json.Unmarshal(data, &raw, lenient); err != nil {
 		return nil, fmt.Errorf("tools: expected an array of tools: %w", err)
 	}
 	t := &Tools{schemas: map[string]*schema.Schema{}}
@@ -151,7 +161,7 @@ func (t *Tools) add(i int, value jsontext.Value) error {
 		Type     jsontext.Value `json:"type"`
 		Function jsontext.Value `json:"function"`
 	}
-	if err := json.Unmarshal(value, &tool); err != nil {
+	if err := json.Unmarshal(value, &tool, lenient); err != nil {
 		return &ToolError{Index: i, Field: "tool", Err: fmt.Errorf("expected an object, found %s", shortly(value))}
 	}
 	if len(tool.Type) > 0 && string(tool.Type) != `"function"` {
@@ -164,11 +174,11 @@ func (t *Tools) add(i int, value jsontext.Value) error {
 		Name       jsontext.Value `json:"name"`
 		Parameters jsontext.Value `json:"parameters"`
 	}
-	if err := json.Unmarshal(tool.Function, &function); err != nil {
+	if err := json.Unmarshal(tool.Function, &function, lenient); err != nil {
 		return &ToolError{Index: i, Field: "function", Err: err}
 	}
 	var name string
-	if function.Name.Kind() != '"' || json.Unmarshal(function.Name, &name) != nil || name == "" {
+	if function.Name.Kind() != '"' || json.Unmarshal(function.Name, &name, lenient) != nil || name == "" {
 		return &ToolError{Index: i, Field: "function.name", Err: fmt.Errorf("expected a name, found %s", shortly(function.Name))}
 	}
 	if kind := function.Parameters.Kind(); len(function.Parameters) > 0 && kind != '{' && kind != 'n' {

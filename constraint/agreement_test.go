@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,28 +62,53 @@ func members(text string, spans []sample.Span) string {
 		if s.Name == "" {
 			return ""
 		}
-		inner := within(spans[i+1:], s)
-		value := "{}"
-		if len(inner) > 0 {
-			written := text[inner[0].Start:inner[0].End]
-			switch inner[0].Role {
-			case language.Raw:
-				value = toolschema.Quote(written)
-			case language.Laid:
-				value = toolschema.Quote(strings.TrimSuffix(strings.TrimPrefix(written, "\n"), "\n"))
-			case language.XML:
-				value = toolschema.Quote(html.UnescapeString(written))
-			case language.JSON:
-				value = written
-			case language.XMLJSON:
-				value = html.UnescapeString(written)
-			case language.Parameter:
-				value = members(text, inner)
-			}
+		value := valueOf(text, within(spans[i+1:], s))
+		if value == "" { // nothing is an empty list or an empty object, as the schema has it
+			return ""
 		}
 		out = append(out, toolschema.Quote(s.Name)+": "+value)
 	}
 	return "{" + strings.Join(out, ", ") + "}"
+}
+
+// valueOf is the value that is written in a parameter. Parameters in it without a name are the elements of a list.
+func valueOf(text string, inner []sample.Span) string {
+	value := "{}"
+	if len(inner) > 0 {
+		written := text[inner[0].Start:inner[0].End]
+		switch inner[0].Role {
+		case language.Raw:
+			value = toolschema.Quote(written)
+		case language.Laid:
+			value = toolschema.Quote(strings.TrimSuffix(strings.TrimPrefix(written, "\n"), "\n"))
+		case language.XML:
+			value = toolschema.Quote(html.UnescapeString(written))
+		case language.JSON:
+			value = written
+			if word, ok := map[string]string{"True": "true", "False": "false", "None": "null"}[written]; ok {
+				value = word
+			}
+		case language.XMLJSON:
+			value = html.UnescapeString(written)
+		case language.Parameter:
+			if inner[0].Name != "" {
+				return members(text, inner)
+			}
+			var elements []string
+			for i, s := range inner {
+				if s.Depth != inner[0].Depth {
+					continue
+				}
+				element := valueOf(text, within(inner[i+1:], s))
+				if element == "" {
+					return ""
+				}
+				elements = append(elements, element)
+			}
+			value = "[" + strings.Join(elements, ", ") + "]"
+		}
+	}
+	return value
 }
 
 // same tells whether two JSON texts are the same value; numbers are compared as they are written.
@@ -120,6 +146,9 @@ func agree(t *testing.T, p *parlance.Parser, data []byte, r Request, prompt stri
 		}
 		m := p.Parse(text, parlance.Request{Tools: tools, ToolChoice: r.ToolChoice, Prompt: prompt}, parlance.FinishStop)
 		want := callsOf(text, spans)
+		if slices.ContainsFunc(c.Notes(), func(note string) bool { return strings.Contains(note, "twice") }) && slices.ContainsFunc(want, func(call meant) bool { return call.arguments == "" }) {
+			continue // two names that no grammar holds to be the same
+		}
 		if wrong := differs(t, m, want); wrong != "" {
 			t.Errorf("%s %s: %s\ntext %q\nread %v\ncontent %q", p.ToolName(), r.ToolChoice.Mode, wrong, text, m.Calls, m.Content)
 			return

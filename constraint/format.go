@@ -35,7 +35,7 @@ func ParseResponseFormat(data []byte) (*ResponseFormat, error) {
 			Schema jsontext.Value `json:"schema"`
 		} `json:"json_schema"`
 	}
-	if err := json.Unmarshal(data, &raw); err != nil {
+	if err := json.Unmarshal(data, &raw, jsontext.AllowDuplicateNames(true)); err != nil {
 		return nil, &Error{Param: "response_format", Err: err}
 	}
 	switch raw.Type {

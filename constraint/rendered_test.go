@@ -142,7 +142,7 @@ func renderedCalls(t *testing.T, i int, format string, f *figures) {
 				f.refused++
 			case accepts && len(c.Notes()) > 0:
 				f.widened++
-			case valid && d.Written.Strings+d.Written.Words+d.Written.Lists+d.Written.Objects+d.Written.Items != "":
+			case valid && d.Written.Lists == "python" || valid && d.Written.Objects == "python":
 				f.spelled++
 			case valid && holdsBracketed(arguments):
 				f.bracketed++

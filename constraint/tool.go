@@ -32,7 +32,7 @@ func ParseTools(data []byte) ([]Tool, error) {
 			Strict     *bool          `json:"strict"`
 		} `json:"function"`
 	}
-	if err := json.Unmarshal(data, &raw); err != nil {
+	if err := json.Unmarshal(data, &raw, jsontext.AllowDuplicateNames(true)); err != nil {
 		return nil, &Error{Param: "tools", Err: fmt.Errorf("expected an array of tools: %w", err)}
 	}
 	var out []Tool

@@ -58,6 +58,7 @@ type Guess struct {
 	unsure bool      // too little speaks for it to be sure of it, even if it is the best
 	names  []string  // of the first calls
 	left   int       // bytes of samples that are not explained
+	denied bool      // the template renders a call that the format does not read
 	whole  bool      // at least one call has arguments, or nothing is left unexplained
 }
 
@@ -67,6 +68,13 @@ type Result struct {
 	Reasoning []Guess `json:"reasoning"`
 	// Shows tells whether the chat template shows the tools of a request, as far as there is one that could be rendered.
 	Shows Shown `json:"shows_tools,omitzero"`
+
+	renders bool // there is a template that renders calls
+}
+
+// reads tells whether a format reads the calls that the template renders, as far as it renders any.
+func (r Result) reads(g Guess) bool {
+	return !r.renders || slices.ContainsFunc(r.Tools, func(own Guess) bool { return !own.denied && sameWire(own, g) })
 }
 
 // Shown is what is known of a chat template.

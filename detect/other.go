@@ -125,7 +125,10 @@ func Combine(results ...Result) Result {
 	reasoning := func(r Result) []Guess { return r.Reasoning }
 	r := Result{Tools: combine(results, tools), Reasoning: combine(results, reasoning)}
 	for _, one := range results {
-		r.Shows = cmp.Or(r.Shows, one.Shows)
+		r.Shows, r.renders = cmp.Or(r.Shows, one.Shows), r.renders || one.renders
+		if len(r.Tools) > 0 && !one.reads(r.Tools[0]) {
+			r.Tools[0].Sure = false
+		}
 	}
 	return r
 }

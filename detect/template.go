@@ -20,7 +20,7 @@ func Template(source string) Result { return standard().Template(source) }
 // Template is as the function of the package.
 func (d *Detector) Template(source string) Result {
 	x := inspect(source)
-	r := Result{Shows: x.shows()}
+	r := Result{Shows: x.shows(), renders: x.rendersCall()}
 	for _, f := range d.families {
 		if g, ok := x.tools(f); ok && len(f.ToolNames) > 0 {
 			r.Tools = append(r.Tools, g)
@@ -184,7 +184,7 @@ func (x *inspection) tools(f *family) (Guess, bool) {
 	}
 	g.Name = f.ToolNames[0]
 	rendered, unexplained, known := 0.0, 0.0, true
-	if x.calls != "" && strings.Contains(x.calls, probeCity) && f.could(x.calls) {
+	if x.rendersCall() && f.could(x.calls) {
 		if parser, err := f.detector.registry.Lookup(g.Name, ""); err == nil {
 			if at, left, unknown, ok := x.readProbe(f.detector.markers, parser, f.tokens([]string{x.calls})); ok {
 				rendered, unexplained, known = 1, float64(left+unknown), unknown == 0
@@ -195,15 +195,20 @@ func (x *inspection) tools(f *family) (Guess, bool) {
 	share, evidence := x.weigh(f, f.markers)
 	opened, _ := x.weigh(f, f.openers)
 	weight, part, hints := x.hints(f)
-	if rendered == 0 && (opened == 0 || x.calls != "" && strings.Contains(x.calls, probeCity)) && weight < 1 {
+	if rendered == 0 && (opened == 0 || x.rendersCall()) && weight < 1 {
 		return g, false
 	}
 	g.Evidence = append(append(g.Evidence, hints...), apart(evidence, hints)...)
 	g.Score = (rendered + min(max(weight, 0), 1) + share) / 3
 	g.rank = []float64{rendered, -unexplained, min(weight, 1), x.turn(f), max(weight, 0), part, share}
-	g.unsure = !known || rendered == 0 && weight < 1
+	// A template that renders a call which the format does not read cannot be the format's, whatever else it has.
+	g.denied = rendered == 0 && x.rendersCall()
+	g.unsure = g.denied || !known || rendered == 0 && (weight < 1 || opened == 0 && len(f.openers) > 0)
 	return g, true
 }
+
+// rendersCall tells whether the template shows the call of a turn.
+func (x *inspection) rendersCall() bool { return strings.Contains(x.calls, probeCity) }
 
 // apart is the evidence whose text is not among what is told already.
 func apart(evidence, told []Evidence) []Evidence {
@@ -307,7 +312,7 @@ func (x *inspection) reasoning(f *family, name, best string, sure bool) (Guess, 
 	}
 	g.Score = (rendered + own + share) / 3
 	g.rank = []float64{own, rendered, switches, min(weight, 1), x.turn(f), byDefault, max(weight, 0), part, share}
-	g.unsure = rendered == 0 && own == 0 && weight < 1 || own == 1 && !sure
+	g.unsure = rendered == 0 && (own == 0 && weight < 1 || x.thought != "") || own == 1 && !sure
 	return g, true
 }
 
@@ -347,13 +352,19 @@ func (x *inspection) switches(f *family, name string, g *Guess) float64 {
 	if !ok || len(thinking.EnabledBy)+len(thinking.DisabledBy) == 0 {
 		return 0
 	}
+	first := Evidence{Source: FromTemplate, Offset: -1, Says: "the argument that switches the thinking"}
 	for _, by := range []map[string][]any{thinking.EnabledBy, thinking.DisabledBy} {
 		for argument := range by {
-			if at := strings.Index(x.source, argument); at >= 0 {
-				g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: argument, Offset: at, Says: "the argument that switches the thinking"})
-				return 1
+			at := strings.Index(x.source, argument)
+			nearer := first.Offset < 0 || at < first.Offset || at == first.Offset && len(argument) > len(first.Text)
+			if at >= 0 && nearer {
+				first.Text, first.Offset = argument, at
 			}
 		}
 	}
-	return -1
+	if first.Offset < 0 {
+		return -1
+	}
+	g.Evidence = append(g.Evidence, first)
+	return 1
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parlance-llm/parlance"
 )
 
 // label is what templates of a name are.
@@ -115,6 +117,47 @@ func TestOwnTemplates(t *testing.T) {
 	}
 }
 
+// TestChangedTemplates changes a marker or a word all through our templates: where the calls that such a template renders are no
+// longer read by the format that comes first, it is not sure.
+func TestChangedTemplates(t *testing.T) {
+	files, err := filepath.Glob("../templates/*.jinja")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no templates", err)
+	}
+	changed, sure := 0, 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, change := range [][2]string{
+			{"<tool_call>", "<my_call>"}, {"</tool_call>", "</my_call>"}, {"tool_call", "toolcall"}, {"TOOL_CALLS", "TOOLS"}, {`"name"`, `"function"`},
+			{`"arguments"`, `"params"`}, {"<|", "<#"}, {"｜", "|"}, {"▁", "_"}, {"function", "fn"}, {"<think>", "<thought>"}, {"</think>", "</thought>"},
+			{"invoke", "call"}, {"parameter", "param"}, {"call:", "do:"}, {"functools", "tools"}, {"action_start", "act"}, {"<escape>", "<quote>"},
+		} {
+			source := strings.ReplaceAll(string(data), change[0], change[1])
+			if source == string(data) {
+				continue
+			}
+			changed++
+			r := Template(source)
+			if len(r.Tools) == 0 || !r.Tools[0].Sure {
+				continue
+			}
+			sure++
+			x := inspect(source)
+			p, err := parlance.Lookup(r.Tools[0].Name, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, _, read := x.readProbe(standard().markers, p, nil); x.rendersCall() && !read && r.Tools[0].Format == r.Tools[0].Name {
+				t.Errorf("%s with %q for %q: sure of %s, which does not read %q", filepath.Base(file), change[1], change[0], r.Tools[0].Name, x.calls)
+			}
+		}
+	}
+	t.Logf("%d changed templates, sure of %d", changed, sure)
+}
+
 func TestBrokenTemplatesAreJudgedByTheirSource(t *testing.T) {
 	r := Template(`{% for x in %} <minimax:tool_call><invoke name=" ]~b]ai`)
 	if len(r.Tools) == 0 || r.Tools[0].Format != "minimax_m2" {
@@ -218,6 +261,22 @@ func TestNamesOfCopies(t *testing.T) {
 		if tool != want.tool || reasoning != want.reasoning || sure != want.sure {
 			t.Errorf("%s: %q and %q, sure: %v; want %+v", name, tool, reasoning, sure, want)
 		}
+	}
+}
+
+// TestNameAgainstTemplate: a model's name is not enough where its template writes calls that the format does not read.
+func TestNameAgainstTemplate(t *testing.T) {
+	data, err := os.ReadFile("../templates/hermes.jinja")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := Name("NousResearch/Hermes-3-Llama-3.1-8B")
+	if r := Combine(Template(string(data)), name); !r.Tools[0].Sure || r.Tools[0].Name != "hermes" {
+		t.Errorf("expected to be sure of hermes, found %+v", r.Tools[0])
+	}
+	other := Template(strings.NewReplacer("<tool_call>", "<toolcall>", "</tool_call>", "</toolcall>").Replace(string(data)))
+	if r := Combine(other, name); r.Tools[0].Sure {
+		t.Errorf("expected to be sure of nothing, found %+v", r.Tools[0])
 	}
 }
 

@@ -108,7 +108,7 @@ func (c *client) call(ctx context.Context, op, address string, in, out any) erro
 	var body []byte
 	if in != nil {
 		var err error
-		if body, err = json.Marshal(in, json.Deterministic(true)); err != nil {
+		if body, err = json.Marshal(in, json.Deterministic(true), lenient); err != nil {
 			return &Error{Kind: Refused, Engine: c.engine, Op: op, Err: err}
 		}
 	}

@@ -24,7 +24,7 @@ func (f fields) fill(extras ...map[string]jsontext.Value) error {
 				continue
 			}
 			var members map[string]jsontext.Value
-			if err := json.Unmarshal(value, &members); err != nil {
+			if err := json.Unmarshal(value, &members, lenient); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			if err := inner.fill(members); err != nil {
@@ -86,7 +86,7 @@ func sameNames(names ...string) map[string]string {
 // jsonText is the JSON text of a constraint, checked.
 func (c *Constraint) jsonText(engine string) (jsontext.Value, error) {
 	value := jsontext.Value(c.Text)
-	if !value.IsValid() {
+	if !value.IsValid(jsontext.AllowDuplicateNames(true)) {
 		return nil, &Error{Kind: Refused, Engine: engine, Op: "generate", Param: "structured_outputs",
 			Message: fmt.Sprintf("expected JSON as the text of a %s constraint", c.Dialect)}
 	}

@@ -50,7 +50,7 @@ func (c *client) generate(ctx context.Context, prepare func() generation) (Strea
 }
 
 func (c *client) open(ctx context.Context, done context.CancelCauseFunc, timer *time.Timer, g generation) (Stream, error) {
-	body, err := json.Marshal(g.body, json.Deterministic(true))
+	body, err := json.Marshal(g.body, json.Deterministic(true), lenient)
 	if err != nil {
 		return nil, &Error{Kind: Refused, Engine: c.engine, Op: "generate", Message: err.Error(), Err: err}
 	}

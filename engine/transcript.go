@@ -43,7 +43,7 @@ type transcriptMessage struct {
 // write renders a conversation.
 func (t *Transcript) write(c *Conversation) (string, error) {
 	var messages []transcriptMessage
-	if err := json.Unmarshal(c.Messages, &messages); err != nil {
+	if err := json.Unmarshal(c.Messages, &messages, lenient); err != nil {
 		return "", fmt.Errorf("messages: %w", err)
 	}
 	var b strings.Builder
@@ -102,14 +102,14 @@ func contentText(content jsontext.Value) (string, error) {
 	switch content.Kind() {
 	case '"':
 		var text string
-		err := json.Unmarshal(content, &text)
+		err := json.Unmarshal(content, &text, lenient)
 		return text, err
 	case '[':
 		var parts []struct {
 			Type string `json:"type"`
 			Text string `json:"text"`
 		}
-		if err := json.Unmarshal(content, &parts); err != nil {
+		if err := json.Unmarshal(content, &parts, lenient); err != nil {
 			return "", err
 		}
 		var b strings.Builder

@@ -160,14 +160,14 @@ func (w *writer) upcoming() *item {
 // index is the number of a call: the one that its id holds, if the format has written it, else its place.
 func (w *writer) index(h *half, item *item) int {
 	switch h.definition.IDs {
-	case "per_conversation":
+	case grammar.IDsPerConversation:
 		if k := strings.LastIndexByte(item.call.ID, ':'); k >= 0 && strings.HasSuffix(item.call.ID[:k], item.call.Name) {
 			if n, err := strconv.Atoi(item.call.ID[k+1:]); err == nil && n >= 0 {
 				return n
 			}
 		}
 		return w.options.EarlierCalls + item.number
-	case "per_message from 1":
+	case grammar.IDsPerMessageFromOne:
 		return item.number + 1
 	}
 	return item.number

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"strings"
+	"unicode"
 )
 
 // settleLayout takes out the layout that would come to stand inside a tray: what is put together of pieces must hold
@@ -90,7 +91,7 @@ func (w *writer) promptHolds() (n int) {
 		if p.kind == pieceText || p.kind == pieceName || p.kind == pieceArgument {
 			break
 		}
-		if p.kind == pieceMarkup && strings.HasSuffix(prompt, string(w.out[:p.end])) {
+		if text := string(w.out[:p.end]); p.kind == pieceMarkup && strings.ContainsFunc(text, unicode.IsLetter) && strings.HasSuffix(prompt, text) {
 			n = p.end
 		}
 	}

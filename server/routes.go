@@ -28,6 +28,7 @@ func (s *Server) routes(parser *parlance.Parser) error {
 			return err
 		}
 		s.mux.Handle("/playground/", http.StripPrefix("/playground", playground.Handler(shown)))
+		s.mux.Handle("GET /{$}", http.RedirectHandler(s.config.RootPath+"/playground/", http.StatusFound))
 		s.mux.Handle("GET /playground", http.RedirectHandler(s.config.RootPath+"/playground/", http.StatusMovedPermanently))
 	}
 	return nil

@@ -8,3 +8,6 @@ python3 -m venv "$folder/venv"
 data=$("$folder/venv/bin/python" -c 'import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec("bfcl_eval").origin).parent / "data")')
 "$folder/venv/bin/python" .ci/round-trip/calls.py "$data" > "$folder/calls.jsonl"
 go run ./internal/cmd/roundtrip "$folder/calls.jsonl"
+
+# What is written against what the chat templates write, byte for byte: equal, or a listed reason.
+go test ./render -run 'Test(Turns|Templates|PublicTemplates|EveryFormatHasATurn)$' -count=1 -v | sed -n 's/^ *style_test.go:[0-9]*: //p; /^\(ok\|FAIL\|---\)/p'

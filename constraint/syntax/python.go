@@ -84,7 +84,8 @@ func init() {
 
 // PythonArguments are the members of an object as keyword arguments: k=v, k2=v2.
 func (b *Builder) PythonArguments(n *toolschema.Node) *language.Rule {
-	return b.topMembers(keywordStyle, pythonStyle, n, language.Text("="))
+	values, arguments := b.python()
+	return b.topMembers(arguments, values, n, language.Text("="))
 }
 
 // topMembers are the members of the argument object without brackets around them. Values are in the style inner.

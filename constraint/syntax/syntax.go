@@ -18,8 +18,11 @@ type Builder struct {
 	Notes []toolschema.Note
 	// Sorted: the members of objects come in the order of their names, so that undeclared ones may stand among the others.
 	Sorted bool
-	made   map[made]*language.Rule
-	text   map[string]language.Node
+	// Spelling is how else values are spelled.
+	Spelling          Spelling
+	spelled, keywords *style
+	made              map[made]*language.Rule
+	text              map[string]language.Node
 	// delimited are the styles by their delimiters.
 	delimited map[string]*style
 	// tagged and byEnds are what is known of the texts between tags, by how they are read and by what ends them.

@@ -81,7 +81,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 		case t.NoJSON:
 		case a.Kind == toolschema.Constant:
 			if node, ok := b.constant(known.json, a.Value, n); ok && b.readsAs(a.Value, a.Value, read, t) {
-				group(kindOfText(a.Value), node)
+				group(kindOfText(a.Value), b.word(node, a, kinds))
 			} else {
 				b.note(n, "enum", "the format has no way to write "+a.Value)
 			}
@@ -95,7 +95,7 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 			case toolschema.Array:
 				arrays = with(arrays, n, a)
 			}
-			group(kind, b.alternative(known.json, n, a))
+			group(kind, b.word(b.alternative(known.json, n, a), a, kinds))
 		}
 	}
 	for i := range out {
@@ -120,6 +120,14 @@ func (b *Builder) Tagged(n *toolschema.Node, read *schema.Schema, t *Tagged) []V
 	return out
 }
 
+// word is a value between tags, spelled as Python does too where the format writes words so.
+func (b *Builder) word(written language.Node, a *toolschema.Alternative, kinds schema.Kinds) language.Node {
+	if !b.Spelling.PythonWords || written == nil {
+		return written
+	}
+	return spelledWord(written, a, kinds.Has(schema.String))
+}
+
 // with is a node with one alternative more.
 func with(container, n *toolschema.Node, a *toolschema.Alternative) *toolschema.Node {
 	if container == nil {
@@ -139,19 +147,20 @@ func (b *Builder) rawValue(texts *regular.Automaton, read *schema.Schema, t *Tag
 			a = both
 		}
 	}
-	apart := b.readAsString(a, read, t)
-	plain := texts == nil && apart == a
+	all := a
+	a = b.readAsString(a, read, t)
+	plain := texts == nil && a == all
 	if plain && known.text != nil {
 		return Value{"string", true, known.text}
 	}
-	if a = apart; t.Entities {
+	if t.Entities {
 		a = a.Spelled(entityForms)
 	}
-	node := b.layout(a, t, plain)
-	if plain {
-		known.text = node
+	if !plain {
+		return Value{"string", true, b.layout(a, t, false)}
 	}
-	return Value{"string", true, node}
+	known.text = b.layout(a, t, true)
+	return Value{"string", true, known.text}
 }
 
 // constantTexts is one of the strings that are listed, false if none of them can be written.
@@ -404,7 +413,7 @@ var markupForms = map[rune][]string{'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&
 
 // withEntities is one text with its entities.
 func withEntities(text string, forms map[rune][]string) language.Node {
-	if !strings.ContainsFunc(text, func(r rune) bool { return forms[r] != nil }) {
+	if !strings.ContainsAny(text, `&<>"'`) {
 		return language.Text(text)
 	}
 	only, err := regular.Texts(text)

@@ -86,7 +86,7 @@ func expected(v *jsontree.Value, what string) error {
 	return &Error{v.Pointer(), fmt.Sprintf("expected %s, found %s", what, v.Described())}
 }
 
-// fact is a schema that holds at a place. of counts how many of its anyOf and oneOf have been dealt with.
+// fact is a schema that holds at a place. of tells which of its anyOf and oneOf have been dealt with.
 type fact struct {
 	raw *jsontree.Value
 	of  uint8

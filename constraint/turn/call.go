@@ -216,7 +216,7 @@ func (w *walker) envelope(e *grammar.Envelope, s scene) language.Node {
 // memberID is a call id as a member of an envelope.
 func (w *walker) memberID() language.Node {
 	id := &language.Repeat{Inner: word, Min: 1, Max: 40}
-	if w.d.IDs == "9 alphanumerics" {
+	if w.d.IDs == grammar.IDsNineAlphanumerics {
 		id = &language.Repeat{Inner: alphanumeric, Min: 9, Max: 9}
 	}
 	return language.Join(language.Text(`"`), id, language.Text(`"`))

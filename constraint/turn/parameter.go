@@ -59,6 +59,9 @@ func (w *walker) parameters(e grammar.Expression, s scene) language.Node {
 func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *schema.Schema, s scene, some bool) language.Node {
 	var options []language.Node
 	for _, a := range node.Alternatives {
+		if a.Kind == toolschema.Array {
+			options = append(options, w.listed(e, a, read, s))
+		}
 		if a.Kind != toolschema.Object {
 			continue
 		}
@@ -85,6 +88,36 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 		options = append(options, language.Join(items...))
 	}
 	return language.Any(options...)
+}
+
+// listed are the parameters that the elements of a list are, all of the one name that the format has for them. There is
+// one at least, because without any nothing would tell a list.
+func (w *walker) listed(e grammar.Expression, a *toolschema.Alternative, read *schema.Schema, s scene) language.Node {
+	element := func(node *toolschema.Node, read *schema.Schema) language.Node {
+		one := w.parameterOf(e, w.d.Written.Items, nil, node, read, s)
+		if one == nil {
+			return language.Never()
+		}
+		return one
+	}
+	var rest language.Node = language.Text("")
+	if a.Items != nil && (a.MaxItems < 0 || a.MaxItems > len(a.Prefix)) {
+		repeat := &language.Repeat{Inner: element(a.Items, read.Item(len(a.Prefix))), Min: max(a.MinItems-len(a.Prefix), 0), Max: -1}
+		if len(a.Prefix) == 0 {
+			repeat.Min = max(repeat.Min, 1)
+		}
+		if a.MaxItems >= 0 {
+			repeat.Max = a.MaxItems - len(a.Prefix)
+		}
+		rest = repeat
+	}
+	for i, prefix := range slices.Backward(a.Prefix) {
+		rest = language.Join(element(prefix, read.Item(i)), rest)
+		if i > 0 && i >= a.MinItems {
+			rest = language.Maybe(rest)
+		}
+	}
+	return rest
 }
 
 // atLeastOne are the ways to write some of the items, none of which has to be written.
@@ -124,6 +157,7 @@ func (w *walker) undeclared(e grammar.Expression, a *toolschema.Alternative, nam
 	}
 	if !s.tool.Pinned {
 		// Nothing is held: any name, any text. What is declared is read by its type, whatever stands there.
+		w.noteRepeated()
 		one := w.parameterOf(e, "", &language.Regular{Automaton: all}, toolschema.Any, nil, s)
 		return []language.Node{language.Many(one)}
 	}
@@ -161,9 +195,6 @@ func (w *walker) noteRepeated() {
 	}
 }
 
-// repeatsKey tells whether a parameter is written with its name twice.
-func (w *walker) repeatsKey() bool { return w.parameterRule().repeatsKey }
-
 // sample is a short text that an automaton accepts.
 func sample(a *regular.Automaton) string {
 	text, _ := a.Shortest()
@@ -175,6 +206,10 @@ func sample(a *regular.Automaton) string {
 func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Node, node *toolschema.Node, read *schema.Schema, s scene) language.Node {
 	rule := w.parameterRule()
 	base := parameter{key: key, keys: keys, node: node, read: read}
+	marked := key
+	if key != "" && key == w.d.Written.Items { // the element of a list has no name
+		marked = ""
+	}
 	var space [8]language.Node
 	options := space[:0]
 	for i := range rule.lines {
@@ -188,21 +223,40 @@ func (w *walker) parameterOf(e grammar.Expression, key string, keys language.Nod
 				if kind != "" {
 					inner = inner.with("type", kind)
 				}
-				options = append(options, &language.Mark{Role: language.Parameter, Name: key, Inner: w.item(e, inner)})
+				options = append(options, &language.Mark{Role: language.Parameter, Name: marked, Inner: w.item(e, inner)})
 			}
 		}
 	}
 	if rule.nested {
+		if w.d.Written.Items != "" && mayBeEmpty(node, read) {
+			p := base
+			p.value = syntax.Value{Node: &language.Mark{Role: language.JSON, Inner: language.Text("")}}
+			inner := s
+			inner.parameter, inner.inside, inner.captures = &p, false, nil
+			options = append(options, &language.Mark{Role: language.Parameter, Name: marked, Inner: w.item(e, inner)})
+		}
 		if p := w.deep(base); p != nil {
 			inner := s
 			inner.parameter, inner.inside = p, false
-			options = append([]language.Node{&language.Mark{Role: language.Parameter, Name: key, Inner: w.item(e, inner)}}, options...)
+			options = append([]language.Node{&language.Mark{Role: language.Parameter, Name: marked, Inner: w.item(e, inner)}}, options...)
 		}
 	}
 	if len(options) == 0 {
 		return nil
 	}
 	return language.Any(options...)
+}
+
+// mayBeEmpty tells whether nothing at all is read as an empty list, or as an empty object, and is allowed.
+func mayBeEmpty(node *toolschema.Node, read *schema.Schema) bool {
+	kinds := read.Kinds()
+	if kinds.Has(schema.String) || kinds.Has(schema.Array) == kinds.Has(schema.Object) {
+		return false
+	}
+	return slices.ContainsFunc(node.Alternatives, func(a *toolschema.Alternative) bool {
+		return a.Kind == toolschema.Array && a.MinItems == 0 ||
+			a.Kind == toolschema.Object && !slices.ContainsFunc(a.Properties, func(p toolschema.Property) bool { return p.Required })
+	})
 }
 
 // parameterRule is the rule of parameters, with what is known of it.
@@ -372,7 +426,11 @@ func (w *walker) deep(p parameter) *parameter {
 	// A name that is written twice must be the same both times, and of a name that is not declared no grammar holds that.
 	declared := w.parameterRule().repeatsKey
 	undeclared := p.node.Free
+	objects := slices.ContainsFunc(p.node.Alternatives, func(a *toolschema.Alternative) bool { return a.Kind == toolschema.Object })
 	for _, a := range p.node.Alternatives {
+		if a.Kind == toolschema.Array && w.d.Written.Items != "" && !objects && a.MaxItems != 0 && (a.Items != nil || len(a.Prefix) > 0) {
+			p.deep = append(p.deep, a) // beside objects they would be read as one
+		}
 		if a.Kind != toolschema.Object {
 			continue
 		}

@@ -89,6 +89,9 @@ func New(o Options) (n language.Node, err error) {
 	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[testsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}}
 	if o.Tool != nil {
 		w.d = o.Tool
+		written := &w.d.Written
+		w.Builder.Spelling = syntax.Spelling{SingleQuotes: written.Strings == "single", PythonWords: written.Words == "python",
+			JSONWords: written.Words == "json" || written.Lists == "json" || written.Objects == "json"}
 		if w.Builder.Sorted = w.d.Written.Keys == "sorted"; w.Builder.Sorted {
 			w.Tools = slices.Clone(o.Tools)
 			for i := range w.Tools {

@@ -68,6 +68,10 @@ func (f *renderFlags) run(command *cobra.Command, arguments []string) error {
 	} else {
 		err = renderMessage(out, renderer, options, data)
 	}
+	var cannot *render.Error
+	if errors.As(err, &cannot) && cannot.Reason == render.ReasonType && options.Request.Tools == nil {
+		err = fmt.Errorf("%w (the format writes no types; the schema of the tool tells them: --tools FILE)", err)
+	}
 	if err != nil && !errors.Is(err, errSilent) {
 		err = fmt.Errorf("%s: %w", name, err)
 	}

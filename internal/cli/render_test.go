@@ -73,3 +73,16 @@ func TestRender(t *testing.T) {
 		})
 	}
 }
+
+// TestRenderWithoutTools: where a format writes no types, the error says what does.
+func TestRenderWithoutTools(t *testing.T) {
+	message := `{"tool_calls": [{"name": "f", "arguments": "{\"days\": 3}"}]}`
+	o := run(t, message, "render", "--tool-call-parser", "qwen3_coder")
+	if o.status != 1 || !strings.Contains(o.complaints, "--tools FILE") {
+		t.Errorf("status %d, %q", o.status, o.complaints)
+	}
+	tools := file(t, "tools.json", `[{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"days": {"type": "integer"}}}}}]`)
+	if o := run(t, message, "render", "--tool-call-parser", "qwen3_coder", "--tools", tools); o.status != 0 {
+		t.Errorf("status %d, %q", o.status, o.complaints)
+	}
+}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -54,6 +57,30 @@ engine are accepted, and a warning says that they mean nothing here.`,
 	return command
 }
 
+// several repeats the name of each of vLLM's flags that take several values behind one name before every value, as all
+// flags here have it: else the second value would pass for the MODEL.
+func several(arguments []string) []string {
+	if len(arguments) == 0 || arguments[0] != "serve" {
+		return arguments
+	}
+	var out []string
+	flag := ""
+	for i, argument := range arguments {
+		if strings.HasPrefix(argument, "-") {
+			flag = ""
+			if slices.Contains(takesSeveral, strings.TrimPrefix(argument, "--")) && strings.HasPrefix(argument, "--") {
+				flag = argument
+			}
+		} else if flag != "" && arguments[i-1] != flag {
+			out = append(out, flag)
+		}
+		out = append(out, argument)
+	}
+	return out
+}
+
+var takesSeveral = []string{"served-model-name", "lora-modules", "cudagraph-capture-sizes", "cuda-graph-sizes", "ignore-patterns", "logits-processors"}
+
 func serve(command *cobra.Command, c *config.Config) error {
 	logger := newLogger(command, c)
 	s, err := server.New(c, logger)
@@ -71,11 +98,32 @@ func serve(command *cobra.Command, c *config.Config) error {
 	}()
 	err = s.Run(ctx, func(address string) {
 		logger.Info("listening", "address", address, "engine", c.Engine)
+		if c.Playground {
+			root := rootOf(address, c)
+			logger.Info("pages", "playground", root+"/playground/", "documentation", root+"/docs/")
+		}
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
+}
+
+// rootOf is the address under which a browser on this machine finds the server; one that listens on all addresses is found
+// on the local one.
+func rootOf(address string, c *config.Config) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address // a socket
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	scheme := "http://"
+	if c.SSLCert != "" {
+		scheme = "https://"
+	}
+	return scheme + net.JoinHostPort(host, port) + c.RootPath
 }
 
 // newLogger writes log lines to the standard error.

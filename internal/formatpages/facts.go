@@ -60,13 +60,13 @@ func Facts(f *parlance.FormatInfo) (facts []Fact) {
 		add("forced calls", "%s", forced)
 	}
 	switch f.CallIDs {
-	case "per_conversation":
+	case parlance.CallIDsPerConversation:
 		add("call ids", "numbered through the conversation")
-	case "per_message":
+	case parlance.CallIDsPerMessage:
 		add("call ids", "numbered from 0 in each message")
-	case "per_message from 1":
+	case parlance.CallIDsPerMessageFromOne:
 		add("call ids", "numbered from 1 in each message")
-	case "9 alphanumerics":
+	case parlance.CallIDsNineAlphanumerics:
 		add("call ids", "nine letters or digits")
 	}
 	if f.Slow != "" {

@@ -40,7 +40,7 @@ func writeResults(out *strings.Builder, f *parlance.FormatInfo, e *example) erro
 	}
 	r := parlance.Request{Tools: declared, ChatTemplateKwargs: switchedOn(f, p.ReasoningName())}
 	given, with := *e.message, code(result)+" as the result"
-	if f.CallIDs == "9 alphanumerics" { // the server makes them where the model writes none
+	if f.CallIDs == parlance.CallIDsNineAlphanumerics { // the server makes them where the model writes none
 		given.Calls = slices.Clone(given.Calls)
 		given.Calls[0].ID = id
 		with += " of the call `" + id + "`"

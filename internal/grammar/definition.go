@@ -47,8 +47,7 @@ type Definition struct {
 	Unwrap []string
 	// Cannot are the reasons, of Unwritable, for which the format cannot carry a message.
 	Cannot []string
-	// IDs is how call ids, or the numbers of calls, are made: "" (any), "per_conversation" and "per_message" (counted from
-	// 0), "per_message from 1" or "9 alphanumerics".
+	// IDs is how call ids, or the numbers of calls, are made: "" (any), or one of the constants that begin with IDs.
 	IDs string
 	// Written is how the renderer spells values, where the family has a way of its own.
 	Written Written
@@ -66,6 +65,17 @@ type Definition struct {
 	// Slow tells why the format may miss the speed limits, where it may.
 	Slow string
 }
+
+// How call ids, or the numbers of calls, are made.
+const (
+	// IDsPerConversation are numbers that count through the conversation, from 0.
+	IDsPerConversation = "per_conversation"
+	// IDsPerMessage are numbers that count in each message, from 0; IDsPerMessageFromOne from 1.
+	IDsPerMessage        = "per_message"
+	IDsPerMessageFromOne = "per_message from 1"
+	// IDsNineAlphanumerics are nine letters or digits.
+	IDsNineAlphanumerics = "9 alphanumerics"
+)
 
 // Unwritable are the reasons, in the words of package render, for which a format may be unable to carry a message.
 var Unwritable = []string{"closer", "key", "lone argument", "marker", "name", "order", "thought", "type", "white space"}

@@ -355,7 +355,7 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		"join":   text(&s.Join),
 		"unwrap": texts(&s.Unwrap),
 		"cannot": texts(&s.Cannot, Unwritable...),
-		"ids":    text(&s.IDs, "per_conversation", "per_message", "per_message from 1", "9 alphanumerics"),
+		"ids":    text(&s.IDs, IDsPerConversation, IDsPerMessage, IDsPerMessageFromOne, IDsNineAlphanumerics),
 		"written": group(map[string]decode{
 			"keys":    text(&s.Written.Keys, "sorted"),
 			"json":    text(&s.Written.JSON, "compact"),

@@ -157,17 +157,17 @@ func (s *Source) checkResults(d *Definition) error {
 	return nil
 }
 
-// written is what an expression writes of the results.
-type written struct {
+// resultParts is what an expression writes of the results.
+type resultParts struct {
 	content  bool // of each result its content, on every way
 	captured bool // anything of a result, on some way
 	repeats  bool // it repeats itself for the results
 }
 
 // check checks an expression. inside tells that it stands in the repetition for the results.
-func (c *resultsChecker) check(e Expression, inside bool) (w written, err error) {
-	fail := func(format string, arguments ...any) (written, error) {
-		return written{}, c.source.fail(e.At(), format, arguments...)
+func (c *resultsChecker) check(e Expression, inside bool) (w resultParts, err error) {
+	fail := func(format string, arguments ...any) (resultParts, error) {
+		return resultParts{}, c.source.fail(e.At(), format, arguments...)
 	}
 	switch e := e.(type) {
 	case *Literal:
@@ -183,7 +183,7 @@ func (c *resultsChecker) check(e Expression, inside bool) (w written, err error)
 	case *Set:
 		for _, element := range e.Elements {
 			if _, ok := element.(*Attribute); !ok {
-				return written{}, c.source.fail(element.At(), "expected nothing but attributes in a set of the rules for results, which are written in one order")
+				return resultParts{}, c.source.fail(element.At(), "expected nothing but attributes in a set of the rules for results, which are written in one order")
 			}
 			one, err := c.check(element, inside)
 			if err != nil {
@@ -194,7 +194,7 @@ func (c *resultsChecker) check(e Expression, inside bool) (w written, err error)
 		return w, nil // an attribute may be left out
 	case *Sequence:
 		if len(e.Tests) > 0 {
-			return written{}, c.source.fail(e.Tests[0].Position, "a test means nothing in the rules for results: the first way is taken that can hold the result")
+			return resultParts{}, c.source.fail(e.Tests[0].Position, "a test means nothing in the rules for results: the first way is taken that can hold the result")
 		}
 		for _, item := range e.Items {
 			one, err := c.check(item, inside)
@@ -202,9 +202,9 @@ func (c *resultsChecker) check(e Expression, inside bool) (w written, err error)
 				return w, err
 			}
 			if w.repeats && one.repeats {
-				return written{}, c.source.fail(item.At(), "the results are written twice: expected one repetition")
+				return resultParts{}, c.source.fail(item.At(), "the results are written twice: expected one repetition")
 			}
-			w = written{w.content || one.content, w.captured || one.captured, w.repeats || one.repeats}
+			w = resultParts{w.content || one.content, w.captured || one.captured, w.repeats || one.repeats}
 		}
 		return w, nil
 	case *Choice:
@@ -214,7 +214,7 @@ func (c *resultsChecker) check(e Expression, inside bool) (w written, err error)
 			if err != nil {
 				return w, err
 			}
-			w = written{w.content && one.content, w.captured || one.captured, w.repeats || one.repeats}
+			w = resultParts{w.content && one.content, w.captured || one.captured, w.repeats || one.repeats}
 		}
 		return w, nil
 	case *Optional:
@@ -231,19 +231,19 @@ func (c *resultsChecker) check(e Expression, inside bool) (w written, err error)
 	return fail("this means nothing in the rules for results: expected a literal, a capture, an envelope, attributes, a rule, a choice or a repetition")
 }
 
-func (c *resultsChecker) reference(e *Reference, inside bool) (written, error) {
+func (c *resultsChecker) reference(e *Reference, inside bool) (resultParts, error) {
 	if e.Name == TurnRule {
 		if c.definition.Turn.Begin == "" {
-			return written{}, c.source.fail(e.Position, "turn stands for what opens a turn of the model, and the definition has no turn: {begin: …}")
+			return resultParts{}, c.source.fail(e.Position, "turn stands for what opens a turn of the model, and the definition has no turn: {begin: …}")
 		}
-		return written{}, nil
+		return resultParts{}, nil
 	}
 	rule := c.definition.Results.Rule(e.Name)
 	if rule == nil {
-		return written{}, c.source.fail(e.Position, "the rule %s is not among the rules for results", e.Name)
+		return resultParts{}, c.source.fail(e.Position, "the rule %s is not among the rules for results", e.Name)
 	}
 	if slices.Contains(c.entered, e.Name) {
-		return written{}, c.source.fail(e.Position, "the rule %s holds itself", e.Name)
+		return resultParts{}, c.source.fail(e.Position, "the rule %s holds itself", e.Name)
 	}
 	c.used[e.Name] = true
 	c.entered = append(c.entered, e.Name)
@@ -252,12 +252,12 @@ func (c *resultsChecker) reference(e *Reference, inside bool) (written, error) {
 }
 
 // capture checks a capture, in an envelope too.
-func (c *resultsChecker) capture(e Expression, name string, shape Expression, inside bool) (written, error) {
+func (c *resultsChecker) capture(e Expression, name string, shape Expression, inside bool) (resultParts, error) {
 	if !slices.Contains(ResultCaptures, name) {
-		return written{}, c.source.fail(e.At(), "@%s means nothing in the rules for results; expected one of @%s", name, strings.Join(ResultCaptures, ", @"))
+		return resultParts{}, c.source.fail(e.At(), "@%s means nothing in the rules for results; expected one of @%s", name, strings.Join(ResultCaptures, ", @"))
 	}
 	if !inside {
-		return written{}, c.source.fail(e.At(), "@%s stands outside the repetition: expected { … } or %% around what is written for each result", name)
+		return resultParts{}, c.source.fail(e.At(), "@%s stands outside the repetition: expected { … } or %% around what is written for each result", name)
 	}
 	codec, ok := shape.(*Codec)
 	switch {
@@ -265,14 +265,14 @@ func (c *resultsChecker) capture(e Expression, name string, shape Expression, in
 	case ok && codec.Kind == "json":
 	case ok && codec.Kind == "delimited" && name == "object":
 	case name == "object":
-		return written{}, c.source.fail(shape.At(), "expected @object, @object:json or @object:delimited")
+		return resultParts{}, c.source.fail(shape.At(), "expected @object, @object:json or @object:delimited")
 	default:
-		return written{}, c.source.fail(shape.At(), "expected @%s or @%s:json", name, name)
+		return resultParts{}, c.source.fail(shape.At(), "expected @%s or @%s:json", name, name)
 	}
-	return written{content: name == "content" || name == "object", captured: true}, nil
+	return resultParts{content: name == "content" || name == "object", captured: true}, nil
 }
 
-func (c *resultsChecker) envelope(e *Envelope, inside bool) (w written, err error) {
+func (c *resultsChecker) envelope(e *Envelope, inside bool) (w resultParts, err error) {
 	for i := range e.Members {
 		m := &e.Members[i]
 		if m.KeyCapture != "" || len(m.Keys) != 1 {
@@ -292,7 +292,7 @@ func (c *resultsChecker) envelope(e *Envelope, inside bool) (w written, err erro
 }
 
 // repeated checks what is written for each result.
-func (c *resultsChecker) repeated(e, inner Expression, inside bool) (w written, err error) {
+func (c *resultsChecker) repeated(e, inner Expression, inside bool) (w resultParts, err error) {
 	if inside {
 		return w, c.source.fail(e.At(), "a repetition in the repetition for the results repeats nothing")
 	}

@@ -44,7 +44,8 @@ type Member struct {
 // mostSearched is how many members are looked through for a name; of more an index is made.
 const mostSearched = 12
 
-// Read reads a text, one value with nothing but blanks around it. The nesting is bounded by what jsontext accepts, 10,000 levels. Invalid UTF-8 is read as U+FFFD.
+// Read reads a text, one value with nothing but blanks around it. The nesting is bounded by what jsontext accepts, 10,000
+// levels. Invalid UTF-8 is read as U+FFFD.
 func Read(text []byte) (*Value, error) {
 	r := readers.Get().(*reader)
 	defer r.done()

@@ -15,6 +15,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/parlance-llm/parlance/engine"
 )
 
 // Kind is what kind of thing went wrong. It decides the status and the type.
@@ -52,7 +54,7 @@ const (
 	BadGateway
 	// GatewayTimeout: the engine did not answer in time.
 	GatewayTimeout
-	// Gone: the client has left, and nobody reads the answer. Its status is for logs and counters (nginx has it too).
+	// Gone: the client has left, and nobody reads the answer. Its status is for logs and counters.
 	Gone
 )
 
@@ -75,7 +77,7 @@ var kinds = map[Kind]struct {
 	NotImplemented:   {http.StatusNotImplemented, "NotImplementedError"},
 	BadGateway:       {http.StatusBadGateway, "BadGatewayError"},
 	GatewayTimeout:   {http.StatusGatewayTimeout, "GatewayTimeoutError"},
-	Gone:             {499, "ClientClosedRequestError"},
+	Gone:             {engine.StatusCanceled, "ClientClosedRequestError"},
 }
 
 // Error is what went wrong with a request.

@@ -2,8 +2,12 @@ package chat
 
 import (
 	"context"
+	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +33,20 @@ type generated struct {
 	TokenIDs     []int   `json:"token_ids"`
 	Text         *string `json:"text"`
 	FinishReason *string `json:"finish_reason"`
-	StopReason   any     `json:"stop_reason"`
+	// StopReason is the text or the id of the token that ended it.
+	StopReason jsontext.Value `json:"stop_reason"`
+}
+
+// check tells what is wrong with a choice that has the right members.
+func (g *generated) check(place string) error {
+	known := []engine.FinishReason{engine.FinishStop, engine.FinishLength, engine.FinishAbort, engine.FinishRepetition, engine.FinishFilter, "tool_calls"}
+	switch {
+	case g.Index < 0:
+		return apierror.Invalidf(place+".index", "expected the number of a choice, found %d", g.Index)
+	case g.FinishReason != nil && *g.FinishReason != "" && !slices.Contains(known, engine.FinishReason(*g.FinishReason)):
+		return apierror.Invalidf(place+".finish_reason", "expected a finish reason, found %q", *g.FinishReason)
+	}
+	return nil
 }
 
 // finish is why the choice ended; nil if it has not.
@@ -41,11 +58,9 @@ func (g *generated) finish() *generate.Finish {
 	if f.Reason == "tool_calls" {
 		f.Reason = engine.FinishStop
 	}
-	switch reason := g.StopReason.(type) {
-	case string:
-		f.StopString = reason
-	case float64:
-		id := int(reason)
+	if g.StopReason.Kind() == '"' {
+		f.StopString = body.Text(g.StopReason)
+	} else if id, err := strconv.Atoi(string(g.StopReason)); err == nil {
 		f.StopToken = &id
 	}
 	return f
@@ -162,12 +177,20 @@ func (d *derendering) whole(w http.ResponseWriter, o *body.Object) error {
 		return err
 	}
 	usage := generate.Usage{Prompt: len(d.promptIDs)}
-	if n := o.Int("prompt_tokens"); n != nil {
+	switch n := o.Int("prompt_tokens"); {
+	case o.Err() != nil:
+		return o.Err()
+	case n != nil && *n < 0:
+		return apierror.Invalidf("prompt_tokens", "prompt_tokens must be at least 0, got %d.", *n)
+	case n != nil:
 		usage.Prompt = int(*n)
 	}
 	var answers []*generate.Answer
 	for i := range response.Choices {
 		g := &response.Choices[i]
+		if err := g.check(fmt.Sprintf("generate_response.choices.%d", i)); err != nil {
+			return err
+		}
 		text, err := d.choiceText(g)
 		if err != nil {
 			return err
@@ -228,6 +251,9 @@ func (d *derendering) chunk(w http.ResponseWriter, o *body.Object) error {
 	}{State: state}
 	if len(in.Choices) == 0 {
 		return write(w, answer)
+	}
+	if err := in.Choices[0].check("generate_chunk.choices.0"); err != nil {
+		return err
 	}
 	step, err := d.advance(&in.Choices[0], state)
 	if err != nil {
@@ -397,8 +423,8 @@ func read(o *body.Object, name string, into any) error {
 	if !o.Require(name) {
 		return o.Err()
 	}
-	if err := json.Unmarshal(o.Raw(name), into); err != nil || o.Null(name) {
-		return apierror.Invalidf(name, "expected a generated response of choices with token_ids, found %s", body.Summary(o.Raw(name)))
+	if err := json.Unmarshal(o.Raw(name), into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil || o.Null(name) {
+		return apierror.Invalidf(name, "expected a generated response of choices with token_ids, found %s", body.Found(o.Raw(name)))
 	}
 	return nil
 }

@@ -150,14 +150,7 @@ func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
 	if model := o.String("model"); model != nil {
 		r.Model.Name = *model
 	}
-	o.Require("messages")
-	for _, message := range o.Objects("messages") {
-		if message != nil && message.Require("role") {
-			message.NotNull("role")
-			message.String("role")
-		}
-	}
-	r.Messages, _ = body.Elements(o.Raw("messages"))
+	r.readMessages(o)
 	r.Stream = set(o.Bool("stream"), false)
 	if options := o.Object("stream_options"); options != nil {
 		r.includeUsage = set(options.Bool("include_usage"), false)
@@ -179,6 +172,19 @@ func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
 	}
 	r.readTools(o)
 	return kwargs
+}
+
+// readMessages reads the conversation as it was written; what is no message has been complained of.
+func (r *Request) readMessages(o *body.Object) {
+	o.Require("messages")
+	o.NotNull("messages")
+	for _, message := range o.Objects("messages") {
+		if message != nil && message.Require("role") {
+			message.NotNull("role")
+			message.String("role")
+		}
+	}
+	r.Messages, _ = body.Elements(o.Raw("messages"))
 }
 
 // set is a value, or what holds where there is none.

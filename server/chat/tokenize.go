@@ -71,6 +71,7 @@ func (h *Handler) tokenize(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) promptOf(ctx context.Context, o *body.Object, model generate.Model) (prompt engine.Prompt, shown bool, err error) {
 	if !o.Has("messages") {
 		o.Require("prompt")
+		o.NotNull("prompt")
 		text := o.String("prompt")
 		if err := o.Err(); err != nil {
 			return prompt, false, err
@@ -78,7 +79,8 @@ func (h *Handler) promptOf(ctx context.Context, o *body.Object, model generate.M
 		return engine.Prompt{Text: set(text, "")}, false, nil
 	}
 	r := &Request{}
-	r.Model, r.Messages = model, o.Array("messages")
+	r.Model = model
+	r.readMessages(o)
 	r.Template.Source = set(o.String("chat_template"), "")
 	r.Template.NoGenerationPrompt = !set(o.Bool("add_generation_prompt"), true)
 	r.Template.ContinueFinalMessage = set(o.Bool("continue_final_message"), false)
@@ -140,6 +142,7 @@ func (h *Handler) detokenize(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	o.Require("tokens")
+	o.NotNull("tokens")
 	tokens := o.Ints("tokens")
 	model, err := h.model(r.Context(), o)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+
+	"github.com/parlance-llm/parlance"
 )
 
 // NewID makes an id: the prefix and 32 random hexadecimal digits.
@@ -38,11 +40,11 @@ func (r *Request) NewCallID(name string, number int) string {
 	if parser := r.Model.Parser; parser != nil {
 		if format, ok := parser.ToolFormat(); ok {
 			switch format.CallIDs {
-			case "9 alphanumerics":
+			case parlance.CallIDsNineAlphanumerics:
 				return nineAlphanumerics()
-			case "per_message from 1":
+			case parlance.CallIDsPerMessageFromOne:
 				number++
-			case "per_conversation":
+			case parlance.CallIDsPerConversation:
 				number += r.callsBefore()
 			}
 		}

@@ -9,7 +9,9 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -54,8 +56,8 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*question, error) {
 	q.request.Exact = value(o.Choice("white_space", "trim", "exact")) == "exact"
 	q.request.Validated = value(o.Choice("calls", "eager", "validated")) == "validated"
 	q.request.KnownToolsOnly = value(o.Choice("unknown_tools", "pass", "fail")) == "fail"
-	if value(o.Choice("finish_reason", "stop", "length", "tool_calls", "abort", "repetition", "content_filter")) != "" {
-		q.finish = finishOf(value(o.String("finish_reason")))
+	if reason := o.Choice("finish_reason", reasons...); reason != nil {
+		q.finish = finishOf(*reason)
 	}
 	kwargs, err := generate.Kwargs(o.Raw("chat_template_kwargs"))
 	if err != nil {
@@ -75,6 +77,9 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*question, error) {
 	return q, err
 }
 
+// reasons are the finish reasons of engines and interfaces.
+var reasons = []string{"stop", "length", "tool_calls", "abort", "repetition", "content_filter"}
+
 func value[T any](v *T) (zero T) {
 	if v == nil {
 		return zero
@@ -89,12 +94,19 @@ func finishOf(reason string) parlance.FinishReason {
 	return parlance.FinishLength
 }
 
-// parser is the one that is named, else the model's.
+// parser is the one that is named, else the model's. As with the flag, the reasoning parser none is none.
 func (h *Handler) parser(ctx context.Context, tool, reasoning, model string) (*parlance.Parser, error) {
+	if strings.EqualFold(reasoning, "none") {
+		reasoning = ""
+	}
 	if tool != "" || reasoning != "" {
 		parser, err := h.Formats.Lookup(tool, reasoning)
-		if err != nil {
-			return nil, apierror.Invalidf("", "%v", err)
+		var name *parlance.NameError
+		switch {
+		case errors.As(err, &name) && name.Half == "reasoning":
+			return nil, apierror.Invalidf("reasoning_parser", "%v", err)
+		case err != nil:
+			return nil, apierror.Invalidf("tool_call_parser", "%v", err)
 		}
 		return parser, nil
 	}

@@ -3,7 +3,6 @@ package parse
 import (
 	"bufio"
 	"encoding/json/jsontext"
-	"encoding/json/v2"
 	"errors"
 	"io"
 	"net/http"
@@ -91,20 +90,24 @@ func (d *deltas) run(lines *bufio.Reader) error {
 		if err != nil {
 			return ended(err)
 		}
-		var piece struct {
-			Text   *string `json:"text"`
-			Finish *string `json:"finish_reason"`
+		piece, err := body.Parse(data)
+		if err != nil {
+			return err
 		}
-		if err := json.Unmarshal(data, &piece, jsontext.AllowInvalidUTF8(true)); err != nil || piece.Text == nil && piece.Finish == nil {
+		text, reason := piece.String("text"), piece.Choice("finish_reason", reasons...)
+		if err := piece.Err(); err != nil {
+			return err
+		}
+		if text == nil && reason == nil {
 			return apierror.New(apierror.Schema, "text", "expected {\"text\": …} or {\"finish_reason\": …}, found %s", body.Summary(trim(data)))
 		}
-		if piece.Text != nil {
-			if err := d.send(stream.WriteString(*piece.Text)); err != nil {
+		if text != nil {
+			if err := d.send(stream.WriteString(*text)); err != nil {
 				return err
 			}
 		}
-		if piece.Finish != nil {
-			finish = finishOf(*piece.Finish)
+		if reason != nil {
+			finish = finishOf(*reason)
 			break
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/chattemplate"
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -252,7 +253,7 @@ func (r *Renderer) render(template *chattemplate.Template, set *chattemplate.Set
 	}
 	if q.Model.ReadsCalls() {
 		format, _ := q.Model.Parser.ToolFormat()
-		chat.ShortToolCallIDs = format.CallIDs == "9 alphanumerics"
+		chat.ShortToolCallIDs = format.CallIDs == parlance.CallIDsNineAlphanumerics
 	}
 	rendered, err := template.RenderChat(chat)
 	if len(rendered.Warnings) > 0 {

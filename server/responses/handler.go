@@ -126,3 +126,25 @@ func stored(err error, what, id string) error {
 	}
 	return &apierror.Error{Kind: apierror.Internal, Message: "Internal server error", Cause: err}
 }
+
+// InputTokens answers POST /v1/responses/input_tokens: how many tokens the prompt of a request has.
+func (h *Handler) InputTokens() http.Handler { return handle(h.inputTokens) }
+
+func (h *Handler) inputTokens(w http.ResponseWriter, r *http.Request) error {
+	o, err := body.Read(r, h.Settings.BodyLimit)
+	if err != nil {
+		return err
+	}
+	request, err := h.Read(r.Context(), o)
+	if err != nil {
+		return err
+	}
+	n, err := h.Generator.CountPrompt(r.Context(), &request.Request)
+	if err != nil {
+		return err
+	}
+	return answer(w, struct {
+		Object string `json:"object"`
+		Tokens int    `json:"input_tokens"`
+	}{"response.input_tokens", n})
+}

@@ -5,12 +5,10 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"fmt"
-	"net/http"
 	"slices"
 	"sort"
 
 	"github.com/parlance-llm/parlance/server/apierror"
-	"github.com/parlance-llm/parlance/server/body"
 	"github.com/parlance-llm/parlance/server/generate"
 )
 
@@ -79,26 +77,4 @@ func turns(messages []jsontext.Value) (first int, cuts []int) {
 		}
 	}
 	return first, cuts
-}
-
-// InputTokens answers POST /v1/responses/input_tokens: how many tokens the prompt of a request has.
-func (h *Handler) InputTokens() http.Handler { return handle(h.inputTokens) }
-
-func (h *Handler) inputTokens(w http.ResponseWriter, r *http.Request) error {
-	o, err := body.Read(r, h.Settings.BodyLimit)
-	if err != nil {
-		return err
-	}
-	request, err := h.Read(r.Context(), o)
-	if err != nil {
-		return err
-	}
-	n, err := h.Generator.CountPrompt(r.Context(), &request.Request)
-	if err != nil {
-		return err
-	}
-	return answer(w, struct {
-		Object string `json:"object"`
-		Tokens int    `json:"input_tokens"`
-	}{"response.input_tokens", n})
 }
