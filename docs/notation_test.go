@@ -1,16 +1,20 @@
 package docs
 
 import (
+	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/formats"
 	"github.com/parlance-llm/parlance/internal/grammar"
 	"github.com/parlance-llm/parlance/internal/program"
+	"github.com/parlance-llm/parlance/render"
 )
 
 func page(t *testing.T, name string) string {
@@ -107,6 +111,50 @@ func TestExamplesCompile(t *testing.T) {
 	}
 }
 
+// TestExamplesWrite holds that the page shows what the definitions on it write.
+func TestExamplesWrite(t *testing.T) {
+	text := page(t, "notation.md")
+	definitions := map[string]string{}
+	for _, definition := range blocks(text, "yaml") {
+		_, title, _ := strings.Cut(definition, "\ntitle: ")
+		title, _, _ = strings.Cut(title, "\n")
+		definitions[title] = definition
+	}
+	renderer := func(title string) *render.Renderer {
+		registry := parlance.NewRegistry()
+		if err := registry.Register(fstest.MapFS{"example.yaml": {Data: []byte(definitions[title])}}, parlance.Registration{}); err != nil {
+			t.Fatalf("%s: %v", title, err)
+		}
+		p, err := registry.Lookup("example", "")
+		if err != nil {
+			t.Fatalf("%s: %v", title, err)
+		}
+		return render.New(p)
+	}
+	shown := func(title, written string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Errorf("%s: %v", title, err)
+		} else if !strings.Contains(text, "\n```\n"+written+"\n```\n") {
+			t.Errorf("%s: notation.md does not show what is written:\n%s", title, written)
+		}
+	}
+	answered := &parlance.Message{Calls: []parlance.Call{{ID: "c1", Name: "forecast"}, {ID: "c2", Name: "clock"}}}
+	results := []render.Result{{ID: "c1", Value: jsontext.Value(`{"rain":true}`)}, {ID: "c2", Content: "12:30"}}
+	for _, title := range []string{"Results in a turn of the tools", "Results in the turn that called"} {
+		written, err := renderer(title).Results(answered, results, render.Options{})
+		shown(title, written, err)
+	}
+	title := "Parameters in the order of their names, spelled as Python does"
+	tools, err := parlance.ParseTools([]byte(`[{"type": "function", "function": {"name": "forecast", "parameters": {"type": "object", "properties": {"cities": {"type": "array"}, "brief": {"type": "boolean"}}}}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := &parlance.Message{Calls: []parlance.Call{{Name: "forecast", Arguments: `{"cities": ["Oslo"], "brief": true}`}}}
+	written, err := renderer(title).Render(call, render.Options{Request: parlance.Request{Tools: tools}})
+	shown(title, written, err)
+}
+
 var expectedKeys = regexp.MustCompile(`unknown key "\?"; expected one of (.*)$`)
 
 // keys are the keys that a definition may have in a place, which an unknown key there makes the reader list.
@@ -137,7 +185,7 @@ func TestNotationIsComplete(t *testing.T) {
 			t.Errorf("notation.md has no line for the key %s", key)
 		}
 	}
-	for _, place := range []string{"turn: {%s}", "thinking: {%s}", "request: {%s}", "constrain: {%s}", "detect: {%s}", "reasoning: {name: {%s}}"} {
+	for _, place := range []string{"turn: {%s}", "thinking: {%s}", "request: {%s}", "constrain: {%s}", "detect: {%s}", "written: {%s}", "results: {%s}", "reasoning: {name: {%s}}"} {
 		for _, key := range keys(t, place) {
 			named("key", key)
 		}
@@ -159,7 +207,11 @@ func TestNotationIsComplete(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, rule := range d.Rules {
+		rules := d.Rules
+		if d.Results != nil {
+			rules = slices.Concat(rules, d.Results.Rules)
+		}
+		for _, rule := range rules {
 			grammar.Walk(rule.Body, func(e grammar.Expression) bool {
 				if capture, ok := e.(*grammar.Capture); ok && !strings.Contains(text, "`@"+capture.Name) {
 					t.Errorf("notation.md does not name the capture @%s of %s", capture.Name, format)

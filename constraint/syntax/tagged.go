@@ -149,15 +149,17 @@ func (b *Builder) rawValue(texts *regular.Automaton, read *schema.Schema, t *Tag
 	}
 	all := a
 	a = b.readAsString(a, read, t)
+	plain := texts == nil && a == all
+	if plain && known.text != nil {
+		return Value{"string", true, known.text}
+	}
 	if t.Entities {
 		a = a.Spelled(entityForms)
 	}
-	if texts != nil || a != all {
+	if !plain {
 		return Value{"string", true, b.layout(a, t, false)}
 	}
-	if known.text == nil {
-		known.text = b.layout(a, t, true)
-	}
+	known.text = b.layout(a, t, true)
 	return Value{"string", true, known.text}
 }
 
@@ -411,6 +413,9 @@ var markupForms = map[rune][]string{'&': {"&amp;"}, '<': {"&lt;"}, '>': {">", "&
 
 // withEntities is one text with its entities.
 func withEntities(text string, forms map[rune][]string) language.Node {
+	if !strings.ContainsAny(text, `&<>"'`) {
+		return language.Text(text)
+	}
 	only, err := regular.Texts(text)
 	if err != nil {
 		return language.Never()
