@@ -55,8 +55,13 @@ func (s *Server) cors(next http.Handler) http.Handler {
 	if slices.Contains(methods, "*") {
 		methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 	}
+	// Browsers take no "*" beside credentials: the origin itself is told then, as by the reference's framework.
+	var any func(string) bool
+	if s.config.AllowCredentials && slices.Contains(all(s.config.AllowedOrigins), "*") {
+		any = func(string) bool { return true }
+	}
 	return cors.New(cors.Options{
-		AllowedOrigins: all(s.config.AllowedOrigins), AllowedMethods: methods, AllowedHeaders: all(s.config.AllowedHeaders),
+		AllowedOrigins: all(s.config.AllowedOrigins), AllowOriginFunc: any, AllowedMethods: methods, AllowedHeaders: all(s.config.AllowedHeaders),
 		AllowCredentials: s.config.AllowCredentials, ExposedHeaders: []string{requestid.Header, generate.WarningHeader, "Request-Id", "Retry-After"},
 		OptionsSuccessStatus: http.StatusOK,
 	}).Handler(next)

@@ -315,6 +315,62 @@ func TestCORS(t *testing.T) {
 	}
 }
 
+// TestCredentials: browsers take no "*" beside credentials.
+func TestCredentials(t *testing.T) {
+	for flags, origin := range map[string]string{"--allow-credentials=false": "*", "--allow-credentials": "http://there.test"} {
+		url := serve(t, "--replay", says(t, "Hello"), flags)
+		request, _ := http.NewRequest("POST", url+"/v1/chat/completions", strings.NewReader(hi+"}"))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Origin", "http://there.test")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if found := response.Header.Get("Access-Control-Allow-Origin"); found != origin || (response.Header.Get("Access-Control-Allow-Credentials") == "true") != (origin != "*") {
+			t.Errorf("%s: found the origin %q, %v", flags, found, response.Header)
+		}
+	}
+}
+
+// TestRootPath: with or without a slash at its beginning.
+func TestRootPath(t *testing.T) {
+	for _, path := range []string{"/llm", "llm", "/llm/"} {
+		url := serve(t, "--replay", says(t, "Hello"), "--root-path", path)
+		for _, route := range []string{"/v1/models", "/llm/v1/models"} {
+			if status, text := fetchText(t, url+route); status != 200 {
+				t.Errorf("%s, %s: status %d: %s", path, route, status, text)
+			}
+		}
+		if status, _ := fetchText(t, url+"/llmv1/models"); status != 404 {
+			t.Errorf("%s: status %d for another path", path, status)
+		}
+	}
+}
+
+// TestShownFlags: what flags say of answers is seen in them.
+func TestShownFlags(t *testing.T) {
+	folder := recorded(t, map[string]any{"pieces": []any{map[string]any{"text": "ok", "tokens": []int{7}, "logprobs": []any{map[string]any{"token": "ok", "id": 7, "logprob": -1}}}}})
+	url := serve(t, "--replay", folder, "--response-role", "bot", "--return-tokens-as-token-ids", "--served-model-name", "a,b", "--engine-model", "m", "--fingerprint-mode", "custom", "--fingerprint-value", "mine")
+	_, data := post(t, url+"/v1/chat/completions", hi+`,"model":"b","logprobs":true}`)
+	expect(t, data, "model", "a")
+	expect(t, data, "choices.0.message.role", "bot")
+	expect(t, data, "choices.0.logprobs.content.0.token", "token_id:7")
+	expect(t, data, "system_fingerprint", "mine")
+	_, data = post(t, url+"/v1/chat/completions", hi+`,"stream":true}`)
+	if !strings.Contains(string(data), `"role":"bot"`) {
+		t.Errorf("expected the role in the stream, found %s", data)
+	}
+	// With tool_choice none the prompt shows tools, unless it is not to.
+	for flag, shown := range map[string]bool{"--exclude-tools-when-tool-choice-none": false, "--disable-log-stats": true} {
+		url := serve(t, flag, "--tool-call-parser", "hermes")
+		_, data := post(t, url+"/v1/chat/completions", hi+`,"model":"qwen3-8b","return_prompt_text":true,"tool_choice":"none",`+tools+`}`)
+		if prompt, _ := get(t, data, "prompt_text").(string); strings.Contains(prompt, "get_weather") != shown {
+			t.Errorf("%s: expected tools in the prompt: %v, found %q", flag, shown, prompt)
+		}
+	}
+}
+
 func TestTLS(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

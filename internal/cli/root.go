@@ -19,7 +19,7 @@ import (
 // Main runs a command line and gives the exit status.
 func Main(arguments []string, in io.Reader, out, complaints io.Writer) int {
 	root := New()
-	root.SetArgs(arguments)
+	root.SetArgs(several(arguments))
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(complaints)

@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -54,6 +56,30 @@ engine are accepted, and a warning says that they mean nothing here.`,
 	})
 	return command
 }
+
+// several repeats the name of each of vLLM's flags that take several values behind one name before every value, as all
+// flags here have it: else the second value would pass for the MODEL.
+func several(arguments []string) []string {
+	if len(arguments) == 0 || arguments[0] != "serve" {
+		return arguments
+	}
+	var out []string
+	flag := ""
+	for i, argument := range arguments {
+		if strings.HasPrefix(argument, "-") {
+			flag = ""
+			if slices.Contains(takesSeveral, strings.TrimPrefix(argument, "--")) && strings.HasPrefix(argument, "--") {
+				flag = argument
+			}
+		} else if flag != "" && arguments[i-1] != flag {
+			out = append(out, flag)
+		}
+		out = append(out, argument)
+	}
+	return out
+}
+
+var takesSeveral = []string{"served-model-name", "lora-modules", "cudagraph-capture-sizes", "cuda-graph-sizes", "ignore-patterns", "logits-processors"}
 
 func serve(command *cobra.Command, c *config.Config) error {
 	logger := newLogger(command, c)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -48,6 +50,7 @@ func (c *Config) Check() error {
 		},
 		c.checkEngine,
 		c.checkListening,
+		c.checkNumbers,
 		c.loadPlugins,
 		c.checkNames,
 	}
@@ -66,6 +69,9 @@ func (c *Config) fill() {
 	}
 	if strings.EqualFold(c.ReasoningParser, "none") {
 		c.ReasoningParser = ""
+	}
+	if c.RootPath != "" && !strings.HasPrefix(c.RootPath, "/") {
+		c.RootPath = "/" + c.RootPath
 	}
 	if len(c.ServedNames) == 0 && c.Model != "" {
 		c.ServedNames = []string{c.Model}
@@ -155,6 +161,40 @@ func (c *Config) checkListening() error {
 		return errorf(valueError, "--ssl-cert-reqs %d needs --ssl-ca-certs", c.SSLCertReqs)
 	case c.Port < 0 || c.Port > 65535:
 		return errorf(valueError, "--port must be from 0 to 65535, found %d", c.Port)
+	case slices.Contains(c.APIKeys, ""):
+		return errorf(valueError, "--api-key is empty: nobody could tell who may come")
+	}
+	if address, err := url.Parse(c.TracesEndpoint); c.TracesEndpoint != "" && (err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https") {
+		return errorf(valueError, "--otlp-traces-endpoint: expected an address like http://127.0.0.1:4318/v1/traces, found %q", c.TracesEndpoint)
+	}
+	return nil
+}
+
+// checkNumbers: a limit that is less than nothing is a slip of the pen.
+func (c *Config) checkNumbers() error {
+	for _, limit := range []struct {
+		flag         string
+		value, least int64
+	}{
+		{"max-body-size", c.MaxBodySize, 1},
+		{"max-tools", int64(c.MaxTools), 0},
+		{"max-schema-depth", int64(c.MaxSchemaDepth), 0},
+		{"max-streams", int64(c.MaxStreams), 0},
+		{"max-model-len", int64(c.MaxModelLen), 0},
+		{"engine-retries", int64(c.EngineRetries), 0},
+		{"engine-max-tokens", int64(c.EngineMaxTokens), 1},
+		{"drain-timeout", int64(c.DrainTimeout), 0},
+		{"write-timeout", int64(c.WriteTimeout), 0},
+		{"read-header-timeout", int64(c.ReadHeaderTimeout), 0},
+		{"read-body-timeout", int64(c.ReadBodyTimeout), 0},
+		{"responses-retention", int64(c.ResponsesRetention), 0},
+	} {
+		if limit.value < limit.least {
+			return errorf(valueError, "--%s must be at least %d", limit.flag, limit.least)
+		}
+	}
+	if math.IsNaN(c.ReplaySpeed) || math.IsInf(c.ReplaySpeed, 0) {
+		return errorf(valueError, "--replay-speed must be a number, found %v", c.ReplaySpeed)
 	}
 	return nil
 }
