@@ -352,13 +352,19 @@ func (x *inspection) switches(f *family, name string, g *Guess) float64 {
 	if !ok || len(thinking.EnabledBy)+len(thinking.DisabledBy) == 0 {
 		return 0
 	}
+	first := Evidence{Source: FromTemplate, Offset: -1, Says: "the argument that switches the thinking"}
 	for _, by := range []map[string][]any{thinking.EnabledBy, thinking.DisabledBy} {
 		for argument := range by {
-			if at := strings.Index(x.source, argument); at >= 0 {
-				g.Evidence = append(g.Evidence, Evidence{Source: FromTemplate, Text: argument, Offset: at, Says: "the argument that switches the thinking"})
-				return 1
+			at := strings.Index(x.source, argument)
+			nearer := first.Offset < 0 || at < first.Offset || at == first.Offset && len(argument) > len(first.Text)
+			if at >= 0 && nearer {
+				first.Text, first.Offset = argument, at
 			}
 		}
 	}
-	return -1
+	if first.Offset < 0 {
+		return -1
+	}
+	g.Evidence = append(g.Evidence, first)
+	return 1
 }

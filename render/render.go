@@ -91,7 +91,7 @@ func (r *Renderer) Parser() *parlance.Parser { return r.parser }
 // values are spelled as the family spells them: see docs/notation.md. A call id is written where the format has one and it fits.
 //
 // The error is an *Error if the format cannot carry the message. An empty message is an empty text, unless a thought is
-// open that must be closed.
+// open that must be closed, or the format ends every message with a marker.
 func (r *Renderer) Render(m *parlance.Message, o Options) (string, error) {
 	text, _, err := r.render(m, o, false)
 	return text, err

@@ -56,6 +56,7 @@ A format is the way a model family writes. Its tool half and its reasoning half 
 		fmt.Fprintf(&out, "| [%s](%s.md) | %s | %s | %s | %s | %s |\n", f.Name, f.Name, escape(f.Title),
 			some(f.ToolNames), some(f.ReasoningNames), by, some(f.Models))
 	}
+	out.WriteString(together(formats))
 	out.WriteString(resultsOfAll(formats))
 	fmt.Fprintf(&out, generated, "")
 	return out.String()

@@ -392,6 +392,9 @@ func (m *Machine) enter(n *program.Node) {
 
 // take accounts for input: what is next in it became something.
 func (m *Machine) take(text []byte, as As, call int) {
+	if m.echo.recording { // what the prompt holds of the block is repeated too
+		m.echo.record(text)
+	}
 	if m.promptHeld > 0 {
 		text = m.ofOutput(text)
 	}
@@ -400,9 +403,6 @@ func (m *Machine) take(text []byte, as As, call int) {
 	}
 	if m.keep && m.call.open {
 		m.call.text = append(m.call.text, text...)
-	}
-	if m.echo.recording {
-		m.echo.record(text)
 	}
 	if m.count != nil {
 		m.count.add(m.position+len(text), as, call)
