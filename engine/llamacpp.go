@@ -244,6 +244,9 @@ func (e llamacpp) Health(ctx context.Context) error {
 
 func (e llamacpp) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, error) {
 	const op = "apply template"
+	if err := e.textOnly(c.Messages); err != nil {
+		return Prompt{}, err
+	}
 	if c.Template != "" {
 		return Prompt{}, unsupported(e.engine, op, "chat_template", "the engine uses the template it was started with")
 	}

@@ -145,6 +145,9 @@ func (e ollama) Health(ctx context.Context) error {
 // ApplyTemplate has the prompt of a chat request shown instead of answered.
 func (e ollama) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, error) {
 	const op = "apply template"
+	if err := e.textOnly(c.Messages); err != nil {
+		return Prompt{}, err
+	}
 	if c.Template != "" {
 		return Prompt{}, unsupported(e.engine, op, "chat_template", "the engine uses the template of its model")
 	}
@@ -204,7 +207,7 @@ func ollamaMessages(messages jsontext.Value) ([]fields, error) {
 			} `json:"function"`
 		} `json:"tool_calls"`
 	}
-	if err := json.Unmarshal(messages, &list); err != nil {
+	if err := json.Unmarshal(messages, &list, lenient); err != nil {
 		return nil, err
 	}
 	names := map[string]string{} // of calls, by their ids

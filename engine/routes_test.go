@@ -248,3 +248,15 @@ func TestRoutesTimeOutAndBreak(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A prompt of text holds no image, so that one is refused before the engine renders it.
+func TestImagesAreRefused(t *testing.T) {
+	const messages = `[{"role":"user","content":"Hi"},{"role":"user","content":[{"type":"text","text":"What is it?"},{"type":"image_url","image_url":{"url":"data:"}}]}]`
+	for _, name := range []string{"vllm", "sglang", "llamacpp", "ollama"} {
+		e, _ := routes(t, name, Options{Model: "m", Retries: -1}, nil)
+		_, err := e.ApplyTemplate(t.Context(), &Conversation{Messages: jsontext.Value(messages)})
+		if failed := wantError(t, err, Unsupported, false, "image_url"); failed.HTTPStatus() != http.StatusBadRequest || failed.Param != "messages.1.content.1.type" {
+			t.Errorf("%s: status %d, param %q", name, failed.HTTPStatus(), failed.Param)
+		}
+	}
+}

@@ -308,6 +308,9 @@ func (e sglang) Health(ctx context.Context) error {
 }
 
 func (e sglang) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, error) {
+	if err := e.textOnly(c.Messages); err != nil {
+		return Prompt{}, err
+	}
 	if c.Template != "" {
 		return Prompt{}, unsupported(e.engine, "apply template", "chat_template", "the engine uses the template of its model")
 	}

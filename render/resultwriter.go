@@ -1,8 +1,6 @@
 package render
 
 import (
-	"strings"
-
 	"github.com/parlance-llm/parlance/internal/codec"
 	"github.com/parlance-llm/parlance/internal/codec/delimited"
 	"github.com/parlance-llm/parlance/internal/grammar"
@@ -110,10 +108,7 @@ func (w *resultWriter) append(text string, kind PartKind) bool {
 }
 
 func (w *resultWriter) fill(literal string) string {
-	for name := range w.definition.Holes {
-		literal = strings.ReplaceAll(literal, "{"+name+"}", w.suffix)
-	}
-	return literal
+	return w.definition.Fill(literal, w.suffix)
 }
 
 // lack notes what a result lacks; always false.

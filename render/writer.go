@@ -187,13 +187,7 @@ func (w *writer) misplaced() {
 }
 
 func (w *writer) fill(h *half, literal string) string {
-	if len(h.definition.Holes) == 0 {
-		return literal
-	}
-	for name := range h.definition.Holes {
-		literal = strings.ReplaceAll(literal, "{"+name+"}", w.suffix)
-	}
-	return literal
+	return h.definition.Fill(literal, w.suffix)
 }
 
 // write writes what an expression says.

@@ -36,8 +36,8 @@ func newDetect() *cobra.Command {
 		Long: `Detect tells which parsers a model needs, with the evidence: from the folder of its files (chat template, tokenizer.json,
 config.json), from a chat template, from its name as on a model hub, or from samples of its output. What is given is told
 apart by what it is: a folder, a file with a template (it ends in .jinja, or is a tokenizer_config.json), any other file (a
-sample), or else a name. Without anything a
-sample is read from the standard input. Several things are put together; samples count most.
+sample), or else a name. Without anything a sample is read from the standard input. Several things are put together;
+samples count most.
 
 A guess is sure if nothing else explains the evidence as well. Many families write the same calls and differ only in what
 is around them: the names that would do as well are listed. The exit status is 1 if there is no guess at all.`,

@@ -1,5 +1,7 @@
 package grammar
 
+import "strings"
+
 // Definition is one wire format as its file says it, after `extends` and `respell` have been worked in. It is not
 // changed after it has been read and may be shared by goroutines. docs/notation.md tells what each key means.
 type Definition struct {
@@ -181,6 +183,14 @@ type Written struct {
 	Objects string `yaml:"objects"`
 	// Items is the name under which the elements of a list are written, one by one, where parameters hold parameters.
 	Items string `yaml:"items"`
+}
+
+// Fill fills the holes of a literal with the suffix that was read off the vocabulary or the prompt.
+func (d *Definition) Fill(literal, suffix string) string {
+	for name := range d.Holes {
+		literal = strings.ReplaceAll(literal, "{"+name+"}", suffix)
+	}
+	return literal
 }
 
 // Rule finds a rule by its name, or gives nil.

@@ -29,8 +29,8 @@ func (s *Source) checkWritten(d *Definition) (err error) {
 	return nil
 }
 
-// Before are the words that tests in a group behind '^' may ask for: what was written last.
-var Before = []string{"reasoning", "content", "call"}
+// before are the words that tests in a group behind '^' may ask for: what was written last.
+var before = []string{"reasoning", "content", "call"}
 
 func (s *Source) checkLayout(d *Definition, group *Choice) (err error) {
 	for i, alternative := range group.Alternatives {
@@ -38,7 +38,7 @@ func (s *Source) checkLayout(d *Definition, group *Choice) (err error) {
 			return s.fail(alternative.Position, "this alternative is never reached, since the one before it always fits")
 		}
 		for _, test := range alternative.Tests {
-			if !slices.Contains(Before, test.Capture) || len(test.Patterns) > 0 {
+			if !slices.Contains(before, test.Capture) || len(test.Patterns) > 0 {
 				return s.fail(test.Position, "expected reasoning, content or call to be tested behind '^', which is what was written last; found %s", printTest(test))
 			}
 		}
