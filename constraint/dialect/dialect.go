@@ -71,10 +71,14 @@ func grammar(n language.Node, s *spelling) Grammar {
 }
 
 // Writer writes one language after the other for xgrammar, each as a grammar by itself.
-type Writer struct{ w writer }
+type Writer struct{ w *writer }
 
 // NewWriter makes a Writer.
-func NewWriter() *Writer { return &Writer{writer{spelling: ebnf}} }
+func NewWriter() *Writer {
+	w := writers.Get().(*writer)
+	w.spelling = ebnf
+	return &Writer{w}
+}
 
 // Append appends a language as EBNF. What the grammar lets through besides is not told.
 func (w *Writer) Append(dst []byte, n language.Node) []byte {
@@ -85,6 +89,14 @@ func (w *Writer) Append(dst []byte, n language.Node) []byte {
 	}
 	w.w.reset()
 	return dst
+}
+
+// Done ends the use of a Writer.
+func (w *Writer) Done() {
+	if cap(w.w.done) <= mostRoom {
+		writers.Put(w.w)
+	}
+	w.w = nil
 }
 
 // writer writes a language. A rule is met while another is being written: each has a line of its own, the lines stand in

@@ -96,6 +96,7 @@ func appendTexts(out []byte, name string, list []string) []byte {
 func (w *writer) grammar(n language.Node) *element {
 	w.room = w.ebnf.Append(w.room[:0], n)
 	from := len(w.room)
+	w.room = slices.Grow(w.room, from+from/4+64) // most of it is as long in quotes
 	w.room = append(w.room, `{"type": "grammar", "grammar": `...)
 	w.room, _ = jsontext.AppendQuote(w.room, w.room[:from]) // the grammar is valid UTF-8
 	w.room = append(w.room, '}')

@@ -31,6 +31,7 @@ type Tag struct {
 // Write writes a language: {"type": "structural_tag", "format": …}.
 func Write(n language.Node) Tag {
 	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, alike: map[string]*element{}, ebnf: dialect.NewWriter()}
+	defer w.ebnf.Done()
 	w.count(n)
 	format := w.node(n)
 	var text strings.Builder
