@@ -26,11 +26,7 @@ func handle(do func(http.ResponseWriter, *http.Request) error) http.Handler {
 func (h *Handler) Create() http.Handler { return handle(h.create) }
 
 func (h *Handler) create(w http.ResponseWriter, r *http.Request) error {
-	o, err := body.Read(r, h.Settings.BodyLimit)
-	if err != nil {
-		return err
-	}
-	request, err := h.Read(r.Context(), o)
+	request, err := h.readBody(r)
 	if err != nil {
 		return err
 	}
@@ -127,15 +123,20 @@ func stored(err error, what, id string) error {
 	return &apierror.Error{Kind: apierror.Internal, Message: "Internal server error", Cause: err}
 }
 
+// readBody reads the request in a body.
+func (h *Handler) readBody(r *http.Request) (*Request, error) {
+	o, err := body.Read(r, h.Settings.BodyLimit)
+	if err != nil {
+		return nil, err
+	}
+	return h.Read(r.Context(), o)
+}
+
 // InputTokens answers POST /v1/responses/input_tokens: how many tokens the prompt of a request has.
 func (h *Handler) InputTokens() http.Handler { return handle(h.inputTokens) }
 
 func (h *Handler) inputTokens(w http.ResponseWriter, r *http.Request) error {
-	o, err := body.Read(r, h.Settings.BodyLimit)
-	if err != nil {
-		return err
-	}
-	request, err := h.Read(r.Context(), o)
+	request, err := h.readBody(r)
 	if err != nil {
 		return err
 	}
