@@ -4,11 +4,13 @@
 
 PAIRS.jsonl is what constraintsamples -reference writes: our tags for as many copies of the tools as it says, and the
 reference's for the tools as they are, which are copied here. The vocabulary is that of a model. The times are processor
-times, the least of several runs; each compile starts with nothing kept from others, as for a request with new tools. It
+times, the least of several runs; each compile starts with nothing kept from others, as for a request with new tools. A
+busy machine only ever adds time, so a ratio over the limit is measured again, up to TRIES times, before it counts. It
 fails if ours take longer than the reference's over all, or those of one key more than MOST times as long.
 """
 
 import json
+import math
 import re
 import struct
 import sys
@@ -17,6 +19,7 @@ import time
 from acceptors import load_xgrammar
 
 RUNS = 3
+TRIES = 8
 
 
 def tokens(path):
@@ -100,7 +103,7 @@ def main():
 
     pairs = [json.loads(line) for line in open(file, encoding="utf-8")]
     loose = {(pair["key"], json.dumps(pair["tool_choice"])): pair["structural_tag"] for pair in pairs if not pair["strict"]}
-    times, left_out = {}, set()
+    tags, left_out = {}, set()
     for pair in pairs:
         theirs = pair["structural_tag"]
         if pair["strict"] and loose[pair["key"], json.dumps(pair["tool_choice"])] == theirs:
@@ -108,22 +111,32 @@ def main():
             continue
         if isinstance(pair["tool_choice"], str):  # a named tool has no other beside it
             theirs = copied(theirs, pair)
-        tags = pair["ours"], json.dumps(theirs)
-        best = [min(run) for run in zip(*([seconds(tag) for tag in tags] for _ in range(RUNS)))]
-        sums = times.setdefault(pair["key"], [0, 0])
-        sums[:] = [total + one for total, one in zip(sums, best)]
+        tags.setdefault(pair["key"], []).append((pair["ours"], json.dumps(theirs)))
+
+    least = {key: [[math.inf, math.inf] for _ in some] for key, some in tags.items()}
+
+    def measure(keys):
+        for key in keys:
+            for best, both in zip(least[key], tags[key]):
+                for _ in range(RUNS):
+                    best[:] = [min(time, seconds(tag)) for time, tag in zip(best, both)]
+        times = {key: [sum(column) for column in zip(*some)] for key, some in least.items()}
+        times["all"] = [sum(column) for column in zip(*times.values())]
+        slow = [key for key, (ours, theirs) in times.items() if ours > theirs * (1 if key == "all" else most)]
+        return times, slow
+
+    times, slow = measure(tags)
+    for _ in range(TRIES - 1):
+        if slow:
+            times, slow = measure(tags if "all" in slow else slow)
+
     print(f"{len(pairs[0]['tools']) * pairs[0]['copies']} tools, {len(vocabulary.decoded_vocab)} tokens: ours, the reference's, the ratio")
-    times["all"] = [sum(column) for column in zip(*times.values())]
-    wrong = []
     for key, (ours, theirs) in times.items():
-        ratio = ours / theirs
-        print(f"{key:14} {ours * 1e3:8.1f} ms {theirs * 1e3:8.1f} ms  {ratio:.2f}")
-        if ratio > (1 if key == "all" else most):
-            wrong.append(key)
+        print(f"{key:14} {ours * 1e3:8.1f} ms {theirs * 1e3:8.1f} ms  {ours / theirs:.2f}")
     if left_out:
         print("not compared where the reference holds no schema of a strict tool: " + ", ".join(sorted(left_out)))
-    if wrong:
-        sys.exit("slower than allowed: " + ", ".join(wrong))
+    if slow:
+        sys.exit("slower than allowed: " + ", ".join(slow))
 
 
 if __name__ == "__main__":

@@ -25,10 +25,11 @@ for set in formats ugly leaderboard; do
   "$python" .ci/constraints/acceptors.py "$work/$set.jsonl"
 done
 
-# With few tools what stands around the calls weighs more: kimi_k3 holds two texts against longer markers than the
-# reference, which forbids any of its markers in them.
+# Over all tags ours may not take longer than the reference's. Those of one key may, by as much as machines differ in. With
+# few tools it may be more, as what stands around the calls weighs more then: kimi_k3 holds two texts against longer
+# markers than the reference, which forbids any of its markers in them.
 model=$(find "$(bash .ci/engine/install.sh)/venv" -name '*.gguf')
-for limits in '1 1.5' '13 1.05'; do
+for limits in '1 1.5' '13 1.25'; do
   read -r copies most <<<"$limits"
   "$work/samples" -reference constraint/testdata/reference.jsonl -copies "$copies" constraint/testdata/tools.json >"$work/pairs.jsonl"
   "$python" .ci/constraints/compiling.py "$work/pairs.jsonl" "$model" "$most"
