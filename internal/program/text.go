@@ -95,7 +95,7 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 				set.add(closer, source{})
 				literals = append(literals, closer)
 				watch = append(watch, match.Watch(0))
-				n.Edges = append(n.Edges, Edge{Do: Resolve, To: c.text(c.texts2places(cl), m, outside), Capture: outside, Text: closer})
+				n.Edges = append(n.Edges, Edge{Do: Resolve, To: c.text(c.textPlaces(cl), m, outside), Capture: outside, Text: closer})
 			}
 		}
 	}
@@ -129,33 +129,6 @@ func extended(edges []Edge, literals []string, watch []match.Watch) ([]Edge, []s
 	return out, kept, watched
 }
 
-// noText refuses a definition because no text can stand where some may come all the same.
-func (c *compiler) noText(k []place) {
-	at := grammar.Position{}
-	for _, p := range k {
-		for r := c.graph.steps[p.step].region; r != outside && at.Line == 0; r = c.graph.regions[r].parent {
-			at = c.ruleAt(r)
-		}
-	}
-	if at.Line == 0 {
-		for _, h := range c.graph.halves {
-			if rule := h.definition.Rule(string(grammar.Output)); rule != nil {
-				at = rule.Position
-			}
-		}
-	}
-	c.fail(at, "expected a place for text, such as @content, around calls and thoughts and behind them, found none")
-}
-
-// ruleAt is the place of the rule of a region.
-func (c *compiler) ruleAt(region int) grammar.Position {
-	r := &c.graph.regions[region]
-	if rule := r.half.definition.Rule(r.rule); rule != nil {
-		return rule.Position
-	}
-	return grammar.Position{}
-}
-
 // withoutTexts leaves the text out of a closure.
 func (c *compiler) withoutTexts(cl closure) (out closure) {
 	for _, it := range cl.items {
@@ -166,7 +139,7 @@ func (c *compiler) withoutTexts(cl closure) (out closure) {
 	return out
 }
 
-func (c *compiler) texts2places(cl closure) (out []place) {
+func (c *compiler) textPlaces(cl closure) (out []place) {
 	for _, it := range c.texts(cl) {
 		out = append(out, place{it.step, 0})
 	}
@@ -252,11 +225,4 @@ func watch(do Do) match.Watch {
 		return NoCalls
 	}
 	return 0
-}
-
-func (c *compiler) roleOf(region int) grammar.Role {
-	if region == outside {
-		return grammar.Output
-	}
-	return c.graph.regions[region].role
 }

@@ -15,7 +15,7 @@ func (c *compiler) value(it item, cl closure, h head) *Node {
 	if !made {
 		return n
 	}
-	spec := &ValueSpec{Kind: s.value, Args: h.args, AfterCall: c.afterText(h.call, h.mode), TrimBefore: it.blank}
+	spec := &ValueSpec{Kind: s.value, TrimBefore: it.blank}
 	n.Value, n.Call, n.Capture = spec, h.call, s.capture
 	c.values[n] = it.step
 	inner := head{phase: InValue, mode: h.mode, marked: true, call: h.call, args: h.args, value: n}
@@ -44,9 +44,6 @@ func (c *compiler) value(it item, cl closure, h head) *Node {
 		}
 	}
 	n.Table = c.table(literals, nil, true)
-	for b := range 256 {
-		spec.Stop[b] = n.Table.First[b] || b < ' ' || b == '"' || b == '\\'
-	}
 	c.valueStart(n, it, cl, h, literals)
 	return n
 }
@@ -93,7 +90,6 @@ func (c *compiler) valueStart(n *Node, it item, cl closure, h head, body []strin
 		same, isValue := c.only(behind, stepValue)
 		switch {
 		case isValue && same.step == it.step:
-			spec.LayoutBefore = literal
 			e = Edge{To: n, Do: Stay, Capture: outside, Text: literal}
 		case isValue:
 			e = Edge{To: c.value(same, behind, h), Do: Stay, Capture: outside, Text: literal}
