@@ -4,6 +4,7 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 
@@ -23,6 +24,9 @@ func openEngine(c *config.Config, logger *slog.Logger) (engine.Engine, error) {
 		o.Retries = -1
 	}
 	if c.Replay != "" {
+		if info, err := os.Stat(c.Replay); err != nil || !info.IsDir() {
+			return nil, &config.Error{Class: "ValueError", Message: fmt.Sprintf("--replay: expected a folder with recordings, found no folder at %q", c.Replay)}
+		}
 		o.Recordings = os.DirFS(c.Replay)
 	}
 	if len(c.EngineExtra) > 0 {
@@ -36,6 +40,9 @@ func openEngine(c *config.Config, logger *slog.Logger) (engine.Engine, error) {
 		}
 	}
 	e, err := engine.Open(c.Engine, o)
+	if err != nil && c.Replay != "" {
+		err = fmt.Errorf("--replay %s: %w", c.Replay, err)
+	}
 	if err != nil {
 		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
 	}

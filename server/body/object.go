@@ -77,6 +77,15 @@ func (o *Object) Require(name string) bool {
 	return true
 }
 
+// Need complains if a member is absent or null.
+func (o *Object) Need(name string) bool {
+	if !o.Require(name) {
+		return false
+	}
+	o.NotNull(name)
+	return !o.Null(name)
+}
+
 // NotNull complains if a member is null.
 func (o *Object) NotNull(name string) {
 	if o.Null(name) {

@@ -243,7 +243,7 @@ func (q *question) completion(value jsontext.Value) ([]byte, error) {
 	members, _ := body.Members(value)
 	choices, ok := body.Elements(body.Lookup(members, "choices"))
 	if !ok {
-		return nil, apierror.Invalidf("completion.choices", "expected a list of choices, found %s", body.Summary(body.Lookup(members, "choices")))
+		return nil, apierror.Invalidf("completion.choices", "expected a list of choices, found %s", body.Found(body.Lookup(members, "choices")))
 	}
 	out := jsontext.Value("[")
 	for i, choice := range choices {
