@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -20,9 +21,15 @@ func openEngine(c *config.Config, logger *slog.Logger) (engine.Engine, error) {
 		ReasoningParser: c.EngineReasoningParser, DefaultMaxTokens: c.EngineMaxTokens, Logger: logger,
 	}
 	if c.Replay != "" {
+		if info, err := os.Stat(c.Replay); err != nil || !info.IsDir() {
+			return nil, &config.Error{Class: "ValueError", Message: fmt.Sprintf("--replay: expected a folder with recordings, found no folder at %q", c.Replay)}
+		}
 		o.Recordings = os.DirFS(c.Replay)
 	}
 	e, err := engine.Open(c.Engine, o)
+	if err != nil && c.Replay != "" {
+		err = fmt.Errorf("--replay %s: %w", c.Replay, err)
+	}
 	if err != nil {
 		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
 	}

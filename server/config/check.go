@@ -238,7 +238,11 @@ func (c *Config) checkNames() error {
 // where no parser is named.
 func (c *Config) Parser() (*parlance.Parser, error) {
 	if c.ToolParser == "" && c.ReasoningParser == "" {
-		return nil, nil
+		if c.Tokenizer == "" {
+			return nil, nil
+		}
+		_, err := c.Vocabulary() // what the flag names must be there, though nothing is bound to it
+		return nil, err
 	}
 	template, err := c.responseTemplate()
 	if err != nil {

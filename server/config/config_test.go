@@ -138,6 +138,25 @@ func TestErrorsHaveTheirClass(t *testing.T) {
 	}
 }
 
+func TestStoreAndTokenizerMustBeWhatTheirFlagsSay(t *testing.T) {
+	for _, address := range []string{"mem", "postgres:x", filepath.Join(t.TempDir(), "r.db")} {
+		c, err := load(t, nil, "--responses-store", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := c.OpenStore(); err == nil || !strings.Contains(err.Error(), "--responses-store: expected sqlite, sqlite:PATH, postgres://…, memory or none, found ") {
+			t.Errorf("%s: %v, %v", address, s, err)
+		}
+	}
+	c, err := load(t, nil, "--tokenizer", filepath.Join(t.TempDir(), "nowhere"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Parser(); err == nil || !strings.HasPrefix(err.Error(), "ValueError: --tokenizer: ") {
+		t.Errorf("a tokenizer that is not there, without a parser: %v", err)
+	}
+}
+
 func TestParserNeedsItsMarkers(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "tokenizer_config.json"), []byte(`{"added_tokens_decoder":{"1":{"content":"<other>"}}}`), 0o600); err != nil {
