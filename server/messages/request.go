@@ -56,7 +56,9 @@ func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Req
 		return nil, err
 	}
 	if r.disabled {
-		effort = r.least()
+		if effort = h.Settings.DisabledEffort; effort == "auto" || effort == "" {
+			effort = r.least()
+		}
 	}
 	if err := h.Settings.Defaults.Apply(&r.Template, kwargs, effort); err != nil {
 		return nil, err
