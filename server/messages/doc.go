@@ -13,7 +13,6 @@
 package messages
 
 import (
-	"log/slog"
 	"time"
 
 	"github.com/parlance-llm/parlance/server/generate"
@@ -42,5 +41,4 @@ type Handler struct {
 	Generator *generate.Generator
 	Models    *models.Registry
 	Settings  Settings
-	Logger    *slog.Logger
 }
