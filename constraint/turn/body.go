@@ -43,7 +43,7 @@ func (w *walker) text() language.Node {
 
 // forced are the calls and nothing else but the frame of an answer before them, where the format has such frames.
 func (w *walker) forced() language.Node {
-	out := w.choice(output(w.d), scene{target: toCall, once: w.Once})
+	out := w.choice(output(w.d), scene{place: place{target: toCall, once: w.Once}})
 	if frame := w.frame(); frame != nil {
 		out = language.Join(language.Maybe(frame), out)
 	}
@@ -169,7 +169,7 @@ func (w *walker) messages() language.Node {
 		if rule.Role() != grammar.Message || !w.leads(rule.Body, toCall) {
 			continue
 		}
-		call := w.message(rule, scene{target: toCall, once: true, several: !w.Once})
+		call := w.message(rule, scene{place: place{target: toCall, once: true, several: !w.Once}})
 		others := language.Any(w.textMessages(rule, toReasoning), w.textMessages(rule, toContent))
 		if w.Once {
 			return language.Join(language.Many(others), language.Maybe(call))
@@ -248,7 +248,7 @@ func (w *walker) otherwise(text *language.Regular, openers []string) *language.R
 
 // region1 is one region with calls, as it may stand in text.
 func (w *walker) region1() language.Node {
-	return w.choice(output(w.d), scene{target: toCall, once: true, several: !w.Once})
+	return w.choice(output(w.d), scene{place: place{target: toCall, once: true, several: !w.Once}})
 }
 
 // markersOf are the first markers of the regions with calls, even those that mean nothing by themselves.

@@ -67,7 +67,7 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 		var names []string
 		for _, p := range a.Properties {
 			names = append(names, p.Name)
-			one := w.parameterOf(e, p.Name, nil, p.Node, read.Property(p.Name), s)
+			one := w.declared(e, p, read.Property(p.Name), s)
 			if one == nil {
 				one = language.Never()
 			}
@@ -86,6 +86,35 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 		options = append(options, language.Join(items...))
 	}
 	return language.Any(options...)
+}
+
+// declaredKey is what a parameter is written by besides its schema as the reader of values has it: where it is walked, its
+// name and what it must be, and whether others may stand in it.
+type declaredKey struct {
+	e      grammar.Expression
+	place  place
+	name   string
+	node   *toolschema.Node
+	pinned bool
+}
+
+type declaredParameter struct {
+	read *schema.Schema
+	node language.Node
+}
+
+// declared is a parameter that is declared. It is walked once for all tools that have it, unless it names the tool.
+func (w *walker) declared(e grammar.Expression, p toolschema.Property, read *schema.Schema, s scene) language.Node {
+	if p.Node.Recursive || w.captures(e, "name") {
+		return w.parameterOf(e, p.Name, nil, p.Node, read, s)
+	}
+	key := declaredKey{e, s.place, p.Name, p.Node, s.tool.Pinned}
+	if made, ok := w.declaredBefore[key]; ok && made.read.Equal(read) {
+		return made.node
+	}
+	made := declaredParameter{read, w.parameterOf(e, p.Name, nil, p.Node, read, s)}
+	w.declaredBefore[key] = made
+	return made.node
 }
 
 // listed are the parameters that the elements of a list are, all of the one name that the format has for them. There is

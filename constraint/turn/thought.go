@@ -189,8 +189,8 @@ func (w *walker) textMessages(rule *grammar.Rule, t target) language.Node {
 		}
 		header, rest := w.parts(a, t)
 		var heads []language.Node
-		for _, group := range w.widest(merged(w.headers(header, rest[0], scene{target: t})), header, t) {
-			s := scene{target: t}
+		for _, group := range w.widest(merged(w.headers(header, rest[0], scene{place: place{target: t}})), header, t) {
+			s := scene{place: place{target: t}}
 			for _, one := range group {
 				s = s.with(one.name, strings.Join(one.values, or))
 			}

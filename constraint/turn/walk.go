@@ -21,14 +21,19 @@ const (
 
 // scene is what is known where an expression is walked.
 type scene struct {
-	target target
+	place
 	// tool is the one whose call is walked, nil outside of calls.
 	tool *Tool
 	// captures are the captures that have a value already.
 	captures captured
 	// parameter is the parameter that is being written.
 	parameter *parameter
-	// inside tells that its rule has been entered.
+}
+
+// place is what of a scene does not depend on the tool.
+type place struct {
+	target target
+	// inside tells that the rule of the parameter that is being written has been entered.
 	inside bool
 	// pattern tells that the pattern of a capture is written: its optional parts are too.
 	pattern bool
