@@ -30,7 +30,7 @@ type Tag struct {
 
 // Write writes a language: {"type": "structural_tag", "format": …}.
 func Write(n language.Node) Tag {
-	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, alike: map[string]*element{}, ebnf: dialect.NewWriter()}
+	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, parameters: map[*language.Rule]parameterPieces{}, alike: map[string]*element{}, ebnf: dialect.NewWriter()}
 	defer w.ebnf.Done()
 	w.count(n)
 	format := w.node(n)
@@ -49,6 +49,8 @@ type writer struct {
 	structured, named map[language.Node]bool
 	busy              map[*language.Rule]bool
 	used              map[*language.Rule]int
+	// parameters are those that several tools have, as they have been written.
+	parameters map[*language.Rule]parameterPieces
 	// loops counts the repetitions without limit that have been written as such.
 	loops int
 	// names are those of the marks around what is being written.
@@ -146,104 +148,145 @@ func (w *writer) holdsForm(n language.Node) bool {
 
 func (w *writer) node(n language.Node) *element { return w.sequence(w.elements(n)) }
 
-// line is elements that follow each other, and nodes without a form of their own that come next.
-type line struct {
-	elements []*element
-	run      []language.Node
+// piece is an element, or a node without a form of its own.
+type piece struct {
+	element *element
+	node    language.Node
 }
 
 // elements writes a node as elements that follow each other. Neighbours that have no form of their own are one grammar.
-func (w *writer) elements(n language.Node) []*element {
-	var space [8]language.Node
-	l := line{run: space[:0]}
-	w.add(&l, n)
-	w.flush(&l)
-	return l.elements
+func (w *writer) elements(n language.Node) (out []*element) {
+	var space [16]piece
+	var room [16]language.Node
+	run := room[:0]
+	flush := func() {
+		if len(run) == 0 {
+			return
+		}
+		n := language.Join(run...)
+		run = run[:0]
+		literal, ok := n.(*language.Literal)
+		switch {
+		case !ok:
+			out = append(out, w.grammar(n))
+		case literal.Text != "":
+			out = append(out, w.constant(literal.Text))
+		}
+	}
+	for _, p := range w.pieces(space[:0], n) {
+		if p.element == nil {
+			run = append(run, p.node)
+			continue
+		}
+		flush()
+		out = append(out, p.element)
+	}
+	flush()
+	return out
 }
 
-func (w *writer) flush(l *line) {
-	if len(l.run) == 0 {
-		return
-	}
-	n := language.Join(l.run...)
-	l.run = l.run[:0]
-	literal, ok := n.(*language.Literal)
-	switch {
-	case !ok:
-		l.elements = append(l.elements, w.grammar(n))
-	case literal.Text != "":
-		l.elements = append(l.elements, w.constant(literal.Text))
-	}
-}
-
-func (w *writer) add(l *line, n language.Node) {
+// pieces appends what a node is, piece by piece.
+func (w *writer) pieces(out []piece, n language.Node) []piece {
 	switch n := n.(type) {
 	case *language.Literal:
 		start, end, ok := w.cut(n.Text)
 		if !ok {
-			l.run = append(l.run, n)
-			return
+			return append(out, piece{node: n})
 		}
-		w.add(l, language.Text(n.Text[:start]))
-		w.flush(l)
-		l.elements = append(l.elements, w.constant(n.Text[start:end]))
-		w.add(l, language.Text(n.Text[end:]))
+		out = w.pieces(out, language.Text(n.Text[:start]))
+		out = append(out, piece{element: w.constant(n.Text[start:end])})
+		return w.pieces(out, language.Text(n.Text[end:]))
 	case *language.Sequence:
 		for _, item := range n.Items {
-			w.add(l, item)
+			out = w.pieces(out, item)
 		}
+		return out
 	case *language.Mark:
 		if n.Name == "" {
-			w.add(l, n.Inner)
-			return
+			return w.pieces(out, n.Inner)
 		}
 		w.names = append(w.names, n.Name)
-		w.add(l, n.Inner)
+		out = w.pieces(out, n.Inner)
 		w.names = w.names[:len(w.names)-1]
+		return out
 	case *language.Rule:
-		if w.busy[n] || !w.holdsForm(n) && (w.used[n] > 1 || !w.holdsName(n)) {
-			l.run = append(l.run, n)
-			return
-		}
-		w.busy[n] = true
-		w.add(l, n.Body)
-		delete(w.busy, n)
-	default:
-		if !w.holdsForm(n) && !w.holdsName(n) {
-			l.run = append(l.run, n)
-			return
-		}
-		w.flush(l)
-		w.formed(l, n)
+		return w.rule(out, n)
 	}
+	if !w.holdsForm(n) && !w.holdsName(n) {
+		return append(out, piece{node: n})
+	}
+	return w.formed(out, n)
+}
+
+// rule appends what a rule is. A parameter that several tools have is looked at once, without their names.
+func (w *writer) rule(out []piece, n *language.Rule) []piece {
+	shared := w.used[n] > 1
+	parameter := shared && isParameter(n.Body)
+	if w.busy[n] || !w.holdsForm(n) && !parameter && (shared || !w.holdsName(n)) {
+		return append(out, piece{node: n})
+	}
+	if known, ok := w.parameters[n]; ok {
+		w.loops += known.loops
+		return append(out, known.pieces...)
+	}
+	w.busy[n] = true
+	defer delete(w.busy, n)
+	if !parameter {
+		return w.pieces(out, n.Body)
+	}
+	names, loops := w.names, w.loops
+	w.names = nil
+	pieces := w.pieces(nil, n.Body)
+	w.names = names
+	w.parameters[n] = parameterPieces{pieces, w.loops - loops}
+	return append(out, pieces...)
+}
+
+// parameterPieces are the pieces of a parameter, with the number of repetitions without limit in it.
+type parameterPieces struct {
+	pieces []piece
+	loops  int
+}
+
+// isParameter tells whether a node is a parameter, written in one way or in several.
+func isParameter(n language.Node) bool {
+	switch n := n.(type) {
+	case *language.Mark:
+		return n.Role == language.Parameter
+	case *language.Choice:
+		return len(n.Options) > 0 && isParameter(n.Options[0])
+	}
+	return false
 }
 
 // formed writes a node that has a form of its own, or holds what has.
-func (w *writer) formed(l *line, n language.Node) {
+func (w *writer) formed(out []piece, n language.Node) []piece {
 	switch n := n.(type) {
 	case *language.Choice:
 		options := make([][]*element, len(n.Options))
 		for i, option := range n.Options {
 			options[i] = w.elements(option)
 		}
-		l.elements = w.choice(l.elements, options)
+		for _, e := range w.choice(nil, options) {
+			out = append(out, piece{element: e})
+		}
+		return out
 	case *language.Repeat:
 		if n.Max < 0 {
 			w.loops++
 		}
-		l.elements = append(l.elements, w.repeated(w.node(n.Inner), n.Min, n.Max))
+		return append(out, piece{element: w.repeated(w.node(n.Inner), n.Min, n.Max)})
 	case *language.Free:
-		l.elements = append(l.elements, w.free(n))
+		return append(out, piece{element: w.free(n)})
 	case *language.Schema:
-		l.elements = append(l.elements, w.schema(n))
+		return append(out, piece{element: w.schema(n)})
 	case *language.Regular:
 		if n.Looser {
 			w.widen("text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
 		}
-		l.elements = append(l.elements, w.anyText(n.Without))
-	default:
-		l.elements = append(l.elements, w.grammar(n))
+		return append(out, piece{element: w.anyText(n.Without)})
 	}
+	return append(out, piece{element: w.grammar(n)})
 }
 
 func (w *writer) schema(n *language.Schema) *element {

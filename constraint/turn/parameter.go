@@ -67,14 +67,7 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 		var names []string
 		for _, p := range a.Properties {
 			names = append(names, p.Name)
-			one := w.declared(e, p, read.Property(p.Name), s)
-			if one == nil {
-				one = language.Never()
-			}
-			if !p.Required {
-				one = language.Maybe(one)
-			}
-			items = append(items, one)
+			items = append(items, w.declared(e, p, read.Property(p.Name), s))
 		}
 		if !some || !w.parameterRule().repeatsKey {
 			items = append(items, w.undeclared(e, a, names, read, s)...)
@@ -98,23 +91,30 @@ type declaredKey struct {
 	pinned bool
 }
 
+// declaredParameter is a parameter that has been walked, and its schema as the reader of values has it.
 type declaredParameter struct {
-	read *schema.Schema
-	node language.Node
+	read   *schema.Schema
+	needed language.Node
+	maybe  language.Node
 }
 
-// declared is a parameter that is declared. It is walked once for all tools that have it, unless it names the tool.
+// declared is a parameter that is declared. It is a rule, walked once for all tools that have it, unless it names the
+// tool.
 func (w *walker) declared(e grammar.Expression, p toolschema.Property, read *schema.Schema, s scene) language.Node {
-	if p.Node.Recursive || w.captures(e, "name") {
-		return w.parameterOf(e, p.Name, nil, p.Node, read, s)
-	}
 	key := declaredKey{e, s.place, p.Name, p.Node, s.tool.Pinned}
-	if made, ok := w.declaredBefore[key]; ok && made.read.Equal(read) {
-		return made.node
+	made, ok := w.declaredBefore[key]
+	if !ok || !made.read.Equal(read) || w.captures(e, "name") {
+		made = declaredParameter{read: read, needed: language.Never()}
+		if one := w.parameterOf(e, p.Name, nil, p.Node, read, s); one != nil {
+			made.needed = &language.Rule{Name: w.Builder.Name + p.Node.Pointer + "-parameter", Body: one}
+		}
+		made.maybe = language.Maybe(made.needed)
+		w.declaredBefore[key] = made
 	}
-	made := declaredParameter{read, w.parameterOf(e, p.Name, nil, p.Node, read, s)}
-	w.declaredBefore[key] = made
-	return made.node
+	if p.Required {
+		return made.needed
+	}
+	return made.maybe
 }
 
 // listed are the parameters that the elements of a list are, all of the one name that the format has for them. There is
