@@ -30,7 +30,7 @@ type Tag struct {
 
 // Write writes a language: {"type": "structural_tag", "format": …}.
 func Write(n language.Node) Tag {
-	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, parameters: map[*language.Rule]parameterPieces{}, alike: map[string]*element{}, ebnf: dialect.NewWriter()}
+	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, parameters: map[*language.Rule]parameterPieces{}, alike: map[string]*element{}, constants: map[string]*element{}, ebnf: dialect.NewWriter()}
 	defer w.ebnf.Done()
 	w.count(n)
 	format := w.node(n)
@@ -53,10 +53,14 @@ type writer struct {
 	parameters map[*language.Rule]parameterPieces
 	// loops counts the repetitions without limit that have been written as such.
 	loops int
+	// stack is the pieces that are being written, line the elements that they are, run is room for a piece of the stack.
+	stack []piece
+	line  []*element
+	run   []language.Node
 	// names are those of the marks around what is being written.
 	names []string
-	// alike are the elements by what they say.
-	alike map[string]*element
+	// alike are the elements by what they say, constants those that are one text by the text.
+	alike, constants map[string]*element
 	// ebnf writes grammars, into room.
 	ebnf *dialect.Writer
 	room []byte
@@ -146,8 +150,6 @@ func (w *writer) holdsForm(n language.Node) bool {
 	return found
 }
 
-func (w *writer) node(n language.Node) *element { return w.sequence(w.elements(n)) }
-
 // piece is an element, or a node without a form of its own.
 type piece struct {
 	element *element
@@ -155,91 +157,111 @@ type piece struct {
 }
 
 // elements writes a node as elements that follow each other. Neighbours that have no form of their own are one grammar.
-func (w *writer) elements(n language.Node) (out []*element) {
-	var space [16]piece
-	var room [16]language.Node
-	run := room[:0]
-	flush := func() {
-		if len(run) == 0 {
-			return
+func (w *writer) elements(n language.Node) []*element {
+	before := w.write(n)
+	defer func() { w.line = w.line[:before] }()
+	return slices.Clone(w.line[before:])
+}
+
+// node writes a node as one element.
+func (w *writer) node(n language.Node) *element {
+	before := w.write(n)
+	defer func() { w.line = w.line[:before] }()
+	return w.sequence(w.line[before:])
+}
+
+// write puts the elements of a node on the line and tells where they begin.
+func (w *writer) write(n language.Node) int {
+	from, before := len(w.stack), len(w.line)
+	w.pieces(n)
+	for at := from; at < len(w.stack); at++ {
+		if e := w.stack[at].element; e != nil {
+			w.line = append(w.line, e)
+			continue
 		}
-		n := language.Join(run...)
-		run = run[:0]
+		end := at + 1
+		for end < len(w.stack) && w.stack[end].element == nil {
+			end++
+		}
+		w.run = w.run[:0]
+		for _, p := range w.stack[at:end] {
+			w.run = append(w.run, p.node)
+		}
+		n := language.Join(w.run...)
 		literal, ok := n.(*language.Literal)
 		switch {
 		case !ok:
-			out = append(out, w.grammar(n))
+			w.line = append(w.line, w.grammar(n))
 		case literal.Text != "":
-			out = append(out, w.constant(literal.Text))
+			w.line = append(w.line, w.constant(literal.Text))
 		}
+		at = end - 1
 	}
-	for _, p := range w.pieces(space[:0], n) {
-		if p.element == nil {
-			run = append(run, p.node)
-			continue
-		}
-		flush()
-		out = append(out, p.element)
-	}
-	flush()
-	return out
+	w.stack = w.stack[:from]
+	return before
 }
 
-// pieces appends what a node is, piece by piece.
-func (w *writer) pieces(out []piece, n language.Node) []piece {
+// pieces puts on the stack what a node is, piece by piece.
+func (w *writer) pieces(n language.Node) {
 	switch n := n.(type) {
 	case *language.Literal:
 		start, end, ok := w.cut(n.Text)
 		if !ok {
-			return append(out, piece{node: n})
+			w.push(piece{node: n})
+			return
 		}
-		out = w.pieces(out, language.Text(n.Text[:start]))
-		out = append(out, piece{element: w.constant(n.Text[start:end])})
-		return w.pieces(out, language.Text(n.Text[end:]))
+		w.pieces(language.Text(n.Text[:start]))
+		w.push(piece{element: w.constant(n.Text[start:end])})
+		w.pieces(language.Text(n.Text[end:]))
 	case *language.Sequence:
 		for _, item := range n.Items {
-			out = w.pieces(out, item)
+			w.pieces(item)
 		}
-		return out
 	case *language.Mark:
 		if n.Name == "" {
-			return w.pieces(out, n.Inner)
+			w.pieces(n.Inner)
+			return
 		}
 		w.names = append(w.names, n.Name)
-		out = w.pieces(out, n.Inner)
+		w.pieces(n.Inner)
 		w.names = w.names[:len(w.names)-1]
-		return out
 	case *language.Rule:
-		return w.rule(out, n)
+		w.rule(n)
+	default:
+		if w.holdsForm(n) || w.holdsName(n) {
+			w.formed(n)
+			return
+		}
+		w.push(piece{node: n})
 	}
-	if !w.holdsForm(n) && !w.holdsName(n) {
-		return append(out, piece{node: n})
-	}
-	return w.formed(out, n)
 }
 
-// rule appends what a rule is. A parameter that several tools have is looked at once, without their names.
-func (w *writer) rule(out []piece, n *language.Rule) []piece {
+func (w *writer) push(p piece) { w.stack = append(w.stack, p) }
+
+// rule puts on the stack what a rule is. A parameter that several tools have is looked at once, without their names.
+func (w *writer) rule(n *language.Rule) {
 	shared := w.used[n] > 1
 	parameter := shared && isParameter(n.Body)
 	if w.busy[n] || !w.holdsForm(n) && !parameter && (shared || !w.holdsName(n)) {
-		return append(out, piece{node: n})
+		w.push(piece{node: n})
+		return
 	}
 	if known, ok := w.parameters[n]; ok {
 		w.loops += known.loops
-		return append(out, known.pieces...)
+		w.stack = append(w.stack, known.pieces...)
+		return
 	}
 	w.busy[n] = true
-	defer delete(w.busy, n)
-	if !parameter {
-		return w.pieces(out, n.Body)
+	from, names, loops := len(w.stack), w.names, w.loops
+	if parameter {
+		w.names = nil
 	}
-	names, loops := w.names, w.loops
-	w.names = nil
-	pieces := w.pieces(nil, n.Body)
-	w.names = names
-	w.parameters[n] = parameterPieces{pieces, w.loops - loops}
-	return append(out, pieces...)
+	w.pieces(n.Body)
+	if parameter {
+		w.names = names
+		w.parameters[n] = parameterPieces{slices.Clone(w.stack[from:]), w.loops - loops}
+	}
+	delete(w.busy, n)
 }
 
 // parameterPieces are the pieces of a parameter, with the number of repetitions without limit in it.
@@ -259,8 +281,8 @@ func isParameter(n language.Node) bool {
 	return false
 }
 
-// formed writes a node that has a form of its own, or holds what has.
-func (w *writer) formed(out []piece, n language.Node) []piece {
+// formed puts on the stack a node that has a form of its own, or holds what has.
+func (w *writer) formed(n language.Node) {
 	switch n := n.(type) {
 	case *language.Choice:
 		options := make([][]*element, len(n.Options))
@@ -268,25 +290,25 @@ func (w *writer) formed(out []piece, n language.Node) []piece {
 			options[i] = w.elements(option)
 		}
 		for _, e := range w.choice(nil, options) {
-			out = append(out, piece{element: e})
+			w.push(piece{element: e})
 		}
-		return out
 	case *language.Repeat:
 		if n.Max < 0 {
 			w.loops++
 		}
-		return append(out, piece{element: w.repeated(w.node(n.Inner), n.Min, n.Max)})
+		w.push(piece{element: w.repeated(w.node(n.Inner), n.Min, n.Max)})
 	case *language.Free:
-		return append(out, piece{element: w.free(n)})
+		w.push(piece{element: w.free(n)})
 	case *language.Schema:
-		return append(out, piece{element: w.schema(n)})
+		w.push(piece{element: w.schema(n)})
 	case *language.Regular:
 		if n.Looser {
 			w.widen("text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
 		}
-		return append(out, piece{element: w.anyText(n.Without)})
+		w.push(piece{element: w.anyText(n.Without)})
+	default:
+		w.push(piece{element: w.grammar(n)})
 	}
-	return append(out, piece{element: w.grammar(n)})
 }
 
 func (w *writer) schema(n *language.Schema) *element {
