@@ -13,9 +13,11 @@ import (
 	"regexp/syntax"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Range is a span of characters, both ends included.
@@ -134,15 +136,16 @@ func Texts(texts ...string) (*Automaton, error) {
 }
 
 func quote(text string) string {
-	var out strings.Builder
+	var space [256]byte
+	out := space[:0]
 	for _, r := range text {
 		if r < 128 && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			fmt.Fprintf(&out, `\x{%x}`, r)
+			out = append(strconv.AppendInt(append(out, `\x{`...), int64(r), 16), '}')
 			continue
 		}
-		out.WriteRune(r)
+		out = utf8.AppendRune(out, r)
 	}
-	return out.String()
+	return string(out)
 }
 
 // Quote writes a text as an expression that matches just it.

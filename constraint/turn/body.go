@@ -82,8 +82,8 @@ func (w *walker) frame() language.Node {
 		if before == nil {
 			return nil
 		}
-		end := w.expression(skipLayout(after), nil)
-		inside := w.unlike(append([]string{end}, w.openerExpressions()...))
+		end := w.marker(skipLayout(after), nil)
+		inside := w.unlike(append([]marker{end}, w.callOpeners()...))
 		text := func(r *language.Regular) language.Node {
 			return language.Join(&language.Mark{Role: language.Content, Inner: r}, w.sequence(after, scene{}))
 		}
@@ -191,21 +191,16 @@ func (w *walker) without(texts []string) *language.Regular {
 	return &language.Regular{Automaton: a, Without: texts}
 }
 
-// unlike is text in which none of the expressions of markers matches. Without holds the markers as they are written by
-// the book, where all of them are plain texts then.
-func (w *walker) unlike(expressions []string) *language.Regular {
-	out := &language.Regular{Without: []string{}}
-	for _, e := range expressions {
-		plain, ok := byTheBook(e)
-		if !ok {
-			out.Without = nil
-			break
-		}
-		out.Looser = out.Looser || strings.Contains(e, `\s*`)
-		out.Without = append(out.Without, plain)
+// unlike is text in which none of the markers occurs.
+func (w *walker) unlike(markers []marker) *language.Regular {
+	out := &language.Regular{Without: make([]string, len(markers))}
+	expressions := make([]string, len(markers))
+	for i, m := range markers {
+		out.Without[i], expressions[i] = m.text(), m.expression()
+		out.Looser = out.Looser || len(m) > 1
 	}
 	var err error
-	if out.Automaton, err = regular.Without(slices.Clone(expressions)...); err != nil {
+	if out.Automaton, err = regular.Without(expressions...); err != nil {
 		panic(stop{err})
 	}
 	return out
@@ -460,15 +455,15 @@ func (w *walker) beginOfCall(e grammar.Expression) []string {
 	return out
 }
 
-// openerExpressions are the openers of calls as regular expressions, with what shows that they are not mere text.
-func (w *walker) openerExpressions() (out []string) {
+// callOpeners are the openers of calls, with what shows that they are not mere text.
+func (w *walker) callOpeners() (out []marker) {
 	if w.Tool == nil {
 		return nil
 	}
 	d := w.d
 	w.d = w.Tool
 	for _, opener := range w.openers(output(w.d), false) {
-		out = append(out, regular.Quote(opener))
+		out = append(out, marker{opener})
 	}
 	w.d = d
 	return out

@@ -67,7 +67,11 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 		var names []string
 		for _, p := range a.Properties {
 			names = append(names, p.Name)
-			items = append(items, w.declared(e, p, read.Property(p.Name), s))
+			one := w.declared(e, p, read.Property(p.Name), s)
+			if !p.Required {
+				one = language.Maybe(one)
+			}
+			items = append(items, one)
 		}
 		if !some || !w.parameterRule().repeatsKey {
 			items = append(items, w.undeclared(e, a, names, read, s)...)
@@ -91,30 +95,31 @@ type declaredKey struct {
 	pinned bool
 }
 
-// declaredParameter is a parameter that has been walked, and its schema as the reader of values has it.
+// declaredParameter is a parameter that has been walked, and its schema as the reader of values has it. The first tool
+// has the node itself, all others share a rule, nil before there is a second.
 type declaredParameter struct {
-	read   *schema.Schema
-	needed language.Node
-	maybe  language.Node
+	read *schema.Schema
+	node language.Node
+	rule *language.Rule
 }
 
-// declared is a parameter that is declared. It is a rule, walked once for all tools that have it, unless it names the
-// tool.
+// declared is a parameter that is declared. It is walked once for all tools that have it, unless it names the tool.
 func (w *walker) declared(e grammar.Expression, p toolschema.Property, read *schema.Schema, s scene) language.Node {
 	key := declaredKey{e, s.place, p.Name, p.Node, s.tool.Pinned}
-	made, ok := w.declaredBefore[key]
-	if !ok || !made.read.Equal(read) || w.captures(e, "name") {
-		made = declaredParameter{read: read, needed: language.Never()}
-		if one := w.parameterOf(e, p.Name, nil, p.Node, read, s); one != nil {
-			made.needed = &language.Rule{Name: w.Builder.Name + p.Node.Pointer + "-parameter", Body: one}
+	if made := w.declaredBefore[key]; made != nil && made.read.Equal(read) {
+		if made.rule == nil {
+			made.rule = &language.Rule{Name: w.Builder.Name + p.Node.Pointer + "-parameter", Body: made.node}
 		}
-		made.maybe = language.Maybe(made.needed)
+		return made.rule
+	}
+	made := &declaredParameter{read: read, node: w.parameterOf(e, p.Name, nil, p.Node, read, s)}
+	if made.node == nil {
+		made.node = language.Never()
+	}
+	if !w.captures(e, "name") {
 		w.declaredBefore[key] = made
 	}
-	if p.Required {
-		return made.needed
-	}
-	return made.maybe
+	return made.node
 }
 
 // listed are the parameters that the elements of a list are, all of the one name that the format has for them. There is

@@ -86,7 +86,7 @@ func New(o Options) (n language.Node, err error) {
 			panic(r)
 		}
 	}()
-	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[testsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}, declaredBefore: map[declaredKey]declaredParameter{}}
+	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[testsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}, declaredBefore: map[declaredKey]*declaredParameter{}}
 	if o.Tool != nil {
 		w.d = o.Tool
 		written := &w.d.Written
@@ -115,10 +115,12 @@ type walker struct {
 	// inners are the parameters in parameters whose schema holds itself.
 	inners map[*toolschema.Node]*language.Rule
 	// declaredBefore are the declared parameters that have been walked.
-	declaredBefore map[declaredKey]declaredParameter
+	declaredBefore map[declaredKey]*declaredParameter
 	// parameter is the rule of parameters, tags how the texts of values are read.
 	parameter *parameterRule
 	tags      map[tagsKey]*syntax.Tagged
+	// closing is the closing run of the definition of calls.
+	closing *closingRun
 	// first: begin stops at the first marker, even one that means nothing by itself.
 	first bool
 }
