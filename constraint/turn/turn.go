@@ -86,7 +86,7 @@ func New(o Options) (n language.Node, err error) {
 			panic(r)
 		}
 	}()
-	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[testsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}, declaredBefore: map[declaredKey]*declaredParameter{}}
+	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[testsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, literals: map[*grammar.Literal]language.Node{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}, declaredBefore: map[declaredKey]*declaredParameter{}}
 	if o.Tool != nil {
 		w.d = o.Tool
 		written := &w.d.Written
@@ -110,6 +110,8 @@ type walker struct {
 	facts map[factsKey]*facts
 	tests map[testsKey][]testedCapture
 	calls map[callKey]*language.Rule
+	// literals are the literals of the definitions that have been walked.
+	literals map[*grammar.Literal]language.Node
 	// read are the schemas of the tools as the reader of values has them.
 	read map[*Tool]*schema.Schema
 	// inners are the parameters in parameters whose schema holds itself.

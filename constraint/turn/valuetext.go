@@ -45,18 +45,17 @@ func (w *walker) taggedBy(rule *parameterRule, line *valueLine, p *parameter) *s
 		ends = append(ends, w.marker(rule.Body.Alternatives[0].Items[:1], p))
 	}
 	closing := w.closingRun()
-	for _, opener := range closing.openers {
-		t.Openers = append(t.Openers, opener.expression())
-	}
+	t.Openers = closing.expressions
 	for i, end := range ends {
-		expression := end.expression()
-		if expression != "" && !end.implied(ends[:i], ends[i+1:]) && !slices.Contains(t.Ends, expression) {
+		if end.implied(ends[:i], ends[i+1:]) {
+			continue
+		}
+		if expression := end.expression(); expression != "" && !slices.Contains(t.Ends, expression) {
 			t.Ends = append(t.Ends, expression)
 			t.Literal = append(t.Literal, end.text())
 		}
 	}
-	run := closing.expression
-	if run != "" && slices.ContainsFunc(closing.openers, func(opener marker) bool { return !opener.implied(ends) }) {
+	if run := closing.run; run != "" && slices.ContainsFunc(closing.openers, func(opener marker) bool { return !opener.implied(ends) }) {
 		t.Ends = append(t.Ends, run)
 	}
 	return t
@@ -165,9 +164,11 @@ func (w *walker) expression(items []grammar.Expression, p *parameter) string {
 
 // closingRun is the closers of calls and blocks with a new call behind them: inside a value they end it (ruling 31).
 type closingRun struct {
-	// expression is "" where the definition has no such closers, and there are no openers then.
-	expression string
-	openers    []marker
+	// run is an expression, "" where the definition has no such closers; then there are no openers either.
+	run string
+	// openers are the beginnings of calls, expressions the same as such.
+	openers     []marker
+	expressions []string
 }
 
 // closingRun is found once for a definition.
@@ -179,7 +180,7 @@ func (w *walker) closingRun() *closingRun {
 }
 
 func (w *walker) findClosingRun() *closingRun {
-	var closers, expressions []string
+	var closers []string
 	out := &closingRun{}
 	for _, rule := range w.d.Rules {
 		if role := rule.Role(); role != grammar.Call && role != grammar.Block {
@@ -195,8 +196,9 @@ func (w *walker) findClosingRun() *closingRun {
 			if closer := w.expression(trimBlanks(a.Items[last+1:]), nil); closer != "" {
 				closers = append(closers, closer)
 			}
-			if opener := w.marker(a.Items, nil); opener.expression() != "" {
-				out.openers, expressions = append(out.openers, opener), append(expressions, opener.expression())
+			opener := w.marker(a.Items, nil)
+			if expression := opener.expression(); expression != "" {
+				out.openers, out.expressions = append(out.openers, opener), append(out.expressions, expression)
 			}
 		}
 	}
@@ -204,7 +206,7 @@ func (w *walker) findClosingRun() *closingRun {
 		return &closingRun{}
 	}
 	run := "(?:" + strings.Join(closers, "|") + ")"
-	out.expression = run + `(?:\s|` + run + `)*(?:` + strings.Join(expressions, "|") + ")"
+	out.run = run + `(?:\s|` + run + `)*(?:` + strings.Join(out.expressions, "|") + ")"
 	return out
 }
 

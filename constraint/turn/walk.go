@@ -58,6 +58,16 @@ func (w *walker) fill(text string) string {
 	return text
 }
 
+// literal is a literal as a node, one for all places.
+func (w *walker) literal(e *grammar.Literal) language.Node {
+	made, ok := w.literals[e]
+	if !ok {
+		made = language.Text(w.fill(e.Text))
+		w.literals[e] = made
+	}
+	return made
+}
+
 // choice walks a choice: the alternatives that lead to the target, else the first that can be written.
 func (w *walker) choice(c *grammar.Choice, s scene) language.Node {
 	if s.target != nothing {
@@ -301,7 +311,7 @@ func printed(e grammar.Expression) string {
 func (w *walker) item(e grammar.Expression, s scene) language.Node {
 	switch e := e.(type) {
 	case *grammar.Literal:
-		return language.Text(w.fill(e.Text))
+		return w.literal(e)
 	case *grammar.Blank:
 		if s.header {
 			return language.Text(e.Canonical)
