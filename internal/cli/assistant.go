@@ -23,6 +23,11 @@ type assistantMessage struct {
 	} `json:"segments"`
 }
 
+// given tells whether there is anything of a message; null counts, as in an answer of calls only.
+func (m *assistantMessage) given() bool {
+	return m.Role != "" || m.Content != nil || m.Reasoning != nil || m.ReasoningContent != nil || m.ToolCalls != nil || m.Segments != nil
+}
+
 // toolCall is a call with its function, or with the name and the arguments beside the id.
 type toolCall struct {
 	ID        *string        `json:"id"`
