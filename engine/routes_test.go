@@ -221,7 +221,7 @@ func TestRoutesOfOllama(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = e.ApplyTemplate(ctx, &Conversation{Messages: jsontext.Value(`[{"role":"user","content":5}]`)})
-	if failed := wantError(t, err, Refused, false, "expected a string"); failed.HTTPStatus() != http.StatusBadRequest {
+	if failed := wantError(t, err, Refused, false, "expected text or a list of parts"); failed.HTTPStatus() != http.StatusBadRequest {
 		t.Errorf("status %d", failed.HTTPStatus())
 	}
 	old, _ := routes(t, "ollama", Options{Model: "b"}, map[string]http.HandlerFunc{"/api/chat": answering(`{"model":"b","message":{"content":"hello"}}`)})

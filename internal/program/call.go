@@ -2,7 +2,6 @@ package program
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
@@ -42,7 +41,7 @@ func (c *compiler) inCall(k []place, h head, src source, do Do) Edge {
 	if h.args == nil {
 		h.args = c.args(k, h.call, h.mode)
 	}
-	if it, ok := c.only(cl, stepValue); ok {
+	if it, ok := c.first(cl, stepValue); ok {
 		e.Do |= KeyDone
 		e.To = c.value(it, cl, h)
 		return e
@@ -53,7 +52,7 @@ func (c *compiler) inCall(k []place, h head, src source, do Do) Edge {
 	default:
 		e.To = c.head(k, h)
 	}
-	if _, ok := c.only(cl, stepDelimited); ok {
+	if _, ok := c.first(cl, stepDelimited); ok {
 		e.To = c.head(k, h)
 	}
 	return e
@@ -63,7 +62,7 @@ func (c *compiler) inCall(k []place, h head, src source, do Do) Edge {
 func (c *compiler) args(k []place, call int, m Mode) *Node {
 	cl := c.close(k, reach{mode: m, begun: true})
 	within := c.close(k, reach{mode: m, begun: true, within: &c.graph.regions[call]})
-	line, lines := c.only(within, stepUntil)
+	line, lines := c.first(within, stepUntil)
 	kind := Text
 	if lines {
 		kind = Until
@@ -80,33 +79,25 @@ func (c *compiler) args(k []place, call int, m Mode) *Node {
 		n.Phase, n.Lines, n.Fail, n.Marked, n.Capture = InCall, true, n, true, c.graph.steps[line.step].capture
 		c.gather(&set, c.close(places(c.graph.steps[line.step].next), reach{mode: m}).items)
 	}
-	var literals []string
-	add := func(literal string, e Edge) {
-		if !slices.Contains(literals, literal) {
-			e.Text = literal
-			literals = append(literals, literal)
-			n.Edges = append(n.Edges, e)
-		}
-	}
 	for _, literal := range set.literals {
 		if literal != "{" {
-			add(literal, c.fromHead(literal, set.sources[literal], h))
+			n.offer(c.fromHead(literal, set.sources[literal], h))
 		}
 	}
 	c.outerMarkers(call, m, func(literal string, s source, own bool) {
 		if own {
-			add(literal, c.inCall([]place{{s.after, 0}}, h, s, 0))
+			n.offer(c.inCall([]place{{s.after, 0}}, h, s, 0))
 			return
 		}
-		add(literal, Edge{Do: EndCall | Again, To: c.afterText(call, m), Capture: outside})
+		n.offer(Edge{Do: EndCall | Again, To: c.afterText(call, m), Capture: outside, Text: literal})
 	})
 	if lines {
 		// What ends a value ends a line without one, too.
 		for _, literal := range c.lineEnds(call) {
-			add(literal, Edge{Do: AsText, To: n, Capture: outside})
+			n.offer(Edge{Do: AsText, To: n, Capture: outside, Text: literal})
 		}
 	}
-	n.Table = c.table(literals, nil, true)
+	n.Table = c.table(markers(n.Edges), nil, true)
 	return n
 }
 
@@ -128,7 +119,7 @@ func (c *compiler) beginsLines(k []place, call int, m Mode) bool {
 	if call == outside {
 		return false
 	}
-	it, ok := c.only(c.close(k, reach{mode: m, begun: true, within: &c.graph.regions[call]}), stepUntil)
+	it, ok := c.first(c.close(k, reach{mode: m, begun: true, within: &c.graph.regions[call]}), stepUntil)
 	return ok && c.roleOf(c.graph.steps[it.step].region) == grammar.Parameter
 }
 

@@ -2,7 +2,6 @@ package program
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
@@ -32,14 +31,11 @@ func (c *compiler) codec(sources []source, h head) *Node {
 	if json != outside && envelopes == 0 {
 		return c.json(json, h)
 	}
-	n, made := c.node(Envelope, h.key()+" "+key)
+	n, made := c.held(Envelope, key, h)
 	if !made {
 		return n
 	}
-	n.Phase, n.Marked, n.Fail, n.Envelope, n.Call = h.phase, h.marked, h.failure(), spec, spec.Call
-	if h.marked {
-		n.AtCut = EndDropped
-	}
+	n.Envelope, n.Call = spec, spec.Call
 	n.Tail = c.tail(after, h.mode, spec.Call)
 	if json != outside {
 		n.Plain = c.json(json, h)
@@ -50,14 +46,12 @@ func (c *compiler) codec(sources []source, h head) *Node {
 // closers gives an envelope the table by which it finds, when it has gone wrong, the markers that end it: those of its
 // tail, which must be complete.
 func (c *compiler) closers(n *Node) {
-	var literals []string
 	for _, e := range n.Tail.Edges {
 		if hasLetter(e.Text) {
-			literals = append(literals, e.Text)
-			n.Edges = append(n.Edges, e)
+			n.offer(e)
 		}
 	}
-	n.Table = c.table(literals, nil, true)
+	n.Table = c.table(markers(n.Edges), nil, true)
 }
 
 func (c *compiler) members(spec *EnvelopeSpec, e *grammar.Envelope) {
@@ -102,14 +96,11 @@ func (c *compiler) behind(step int) (k []place, bracket string) {
 }
 
 func (c *compiler) python(it item, h head) *Node {
-	n, made := c.node(Python, h.key()+fmt.Sprint(" ", it.step))
+	n, made := c.held(Python, fmt.Sprint(it.step), h)
 	if !made {
 		return n
 	}
-	n.Phase, n.Marked, n.Fail, n.Call = h.phase, h.marked, h.failure(), c.call(it.step)
-	if h.marked {
-		n.AtCut = EndDropped
-	}
+	n.Call = c.call(it.step)
 	k, _ := c.behind(it.step)
 	n.Tail = c.tail(k, h.mode, n.Call)
 	return n
@@ -127,14 +118,10 @@ func (c *compiler) whole(it item, h head) *Node {
 		n.AtCut = EndDropped
 	}
 	n.Tail = c.tail(places(s.next), h.mode, n.Call)
-	var literals []string
 	for _, step := range c.graph.regions[n.Call].closers {
-		if literal := c.fill(c.graph.steps[step].literal); !slices.Contains(literals, literal) {
-			literals = append(literals, literal)
-			n.Edges = append(n.Edges, Edge{To: n.Tail, Capture: outside, Text: literal})
-		}
+		n.offer(Edge{To: n.Tail, Capture: outside, Text: c.fill(c.graph.steps[step].literal)})
 	}
-	n.Table = c.table(literals, nil, true)
+	n.Table = c.table(markers(n.Edges), nil, true)
 	return n
 }
 

@@ -24,7 +24,7 @@ func (c *compiler) compose() {
 	if !ok {
 		g.fail(root, grammar.Position{}, "nothing of the output can be read with these halves")
 	}
-	g.start, g.finish = f.in, f.out
+	g.start = f.in
 	var beginnings []int
 	if o.Forced != NotForced && o.Plain != nil {
 		beginnings = []int{c.plain()}

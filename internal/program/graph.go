@@ -48,10 +48,10 @@ const (
 	actLoneCloser     // a thought's closer outside a thought: adds nothing, unless it pairs (rulings 9, 10)
 	actPairOpener     // a thought's opener where no thought can begin: text, and its closer pairs
 	actContent        // the literal is text of the tray it stands in
-	actLate           // a closer of a call that has ended already: markup, once
 	actStray          // markup without meaning where it stands
 )
 
+// step is one place of the grammar, with what it reads and what comes next.
 type step struct {
 	op      operation
 	next    []int
@@ -100,6 +100,7 @@ type half struct {
 	content *half
 }
 
+// graph is the grammar of a combination, written out: its steps, the regions they stand in, and where things begin.
 type graph struct {
 	steps    []step
 	regions  []region
@@ -107,7 +108,6 @@ type graph struct {
 	patterns map[int]*grammar.Choice
 	halves   []*half
 	start    int
-	finish   int
 	// thoughts are the text steps inside thoughts; over the steps right behind a thought.
 	thoughts []int
 	over     []int

@@ -2,7 +2,6 @@ package program
 
 import (
 	"fmt"
-	"slices"
 )
 
 // head says where markup is being read.
@@ -38,8 +37,8 @@ func (h head) key() string {
 	return fmt.Sprint(h.phase, h.mode, h.marked, h.emptied, h.inBlock, h.literal, " ", h.again, " ", number(h.args), " ", h.call, " ", number(h.value), h.run, " ", number(h.gap))
 }
 
-// only gives the first item of an operation.
-func (c *compiler) only(cl closure, op operation) (item, bool) {
+// first gives the first item of an operation.
+func (c *compiler) first(cl closure, op operation) (item, bool) {
 	for _, it := range cl.items {
 		if c.graph.steps[it.step].op == op {
 			return it, true
@@ -51,23 +50,16 @@ func (c *compiler) only(cl closure, op operation) (item, bool) {
 // head makes the node that reads markup.
 func (c *compiler) head(k []place, h head) *Node {
 	cl := c.close(k, reach{mode: h.mode})
-	if it, ok := c.only(cl, stepUntil); ok {
-		return c.until(it, h)
-	}
-	if it, ok := c.only(cl, stepAttribute); ok {
-		return c.attribute(it, h)
-	}
-	if it, ok := c.only(cl, stepPython); ok {
-		return c.python(it, h)
-	}
-	if it, ok := c.only(cl, stepWhole); ok {
-		return c.whole(it, h)
-	}
-	if it, ok := c.only(cl, stepDelimited); ok {
-		return c.delimited(it, h)
-	}
-	if it, ok := c.only(cl, stepEcho); ok {
-		return c.echo(it, h)
+	for _, other := range []struct {
+		op   operation
+		node func(item, head) *Node
+	}{
+		{stepUntil, c.until}, {stepAttribute, c.attribute}, {stepPython, c.python}, {stepWhole, c.whole},
+		{stepDelimited, c.delimited}, {stepEcho, c.echo},
+	} {
+		if it, ok := c.first(cl, other.op); ok {
+			return other.node(it, h)
+		}
 	}
 	n, made := c.node(Head, h.key()+" "+cl.signature())
 	if !made {
@@ -87,7 +79,6 @@ func (c *compiler) head(k []place, h head) *Node {
 	c.words(n, cl, h, &set)
 	c.endings(n, k, cl, h)
 
-	var literals []string
 	committing := h
 	for _, it := range cl.items {
 		if s := &c.graph.steps[it.step]; h.args == nil && s.named && c.call(it.step) != outside && c.graph.regions[c.call(it.step)].made {
@@ -95,16 +86,11 @@ func (c *compiler) head(k []place, h head) *Node {
 		}
 	}
 	for _, literal := range set.literals {
-		literals = append(literals, literal)
-		n.Edges = append(n.Edges, c.fromHead(literal, set.sources[literal], committing))
+		n.offer(c.fromHead(literal, set.sources[literal], committing))
 	}
 	law := func(literal string, e Edge) {
-		if slices.Contains(literals, literal) {
-			return
-		}
 		e.Capture, e.Text = outside, literal
-		literals = append(literals, literal)
-		n.Edges = append(n.Edges, e)
+		n.offer(e)
 	}
 	if h.again != "" {
 		law(h.again, Edge{To: n})
@@ -117,12 +103,25 @@ func (c *compiler) head(k []place, h head) *Node {
 		c.runLaw(h, law)
 	}
 	if h.phase == Candidate {
-		for _, marker := range c.longer(literals) {
+		for _, marker := range c.longer(markers(n.Edges)) {
 			law(marker, Edge{Do: AsText | Again})
 		}
 	}
-	n.Table = c.table(literals, nil, false)
+	n.Table = c.table(markers(n.Edges), nil, false)
 	return n
+}
+
+// held makes a node that reads on in a head's stead, and what it reads is held as the head's markup is. key tells it from
+// others of its kind.
+func (c *compiler) held(kind Kind, key string, h head) (n *Node, made bool) {
+	n, made = c.node(kind, h.key()+" "+key)
+	if made {
+		n.Phase, n.Marked, n.Fail = h.phase, h.marked, h.failure()
+		if h.marked {
+			n.AtCut = EndDropped
+		}
+	}
+	return n, made
 }
 
 // words adds the words a head may read. A literal that is a word itself counts only as the whole word then.

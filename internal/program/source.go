@@ -84,6 +84,26 @@ func targets(sources []source) (out []place) {
 	return out
 }
 
+// offer gives a node one more way out. Where several have the same marker the first counts.
+func (n *Node) offer(e Edge) {
+	if !n.expects(e.Text) {
+		n.Edges = append(n.Edges, e)
+	}
+}
+
+// expects tells whether a marker leads out of a node.
+func (n *Node) expects(marker string) bool {
+	return slices.ContainsFunc(n.Edges, func(e Edge) bool { return e.Text == marker })
+}
+
+// markers are the markers of edges, in their order: what the table of the edges is made of.
+func markers(edges []Edge) (out []string) {
+	for i := range edges {
+		out = append(out, edges[i].Text)
+	}
+	return out
+}
+
 // echoes are the echo marks on the way of the sources.
 func echoes(sources []source) (do Do) {
 	for _, s := range sources {

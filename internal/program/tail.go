@@ -70,25 +70,17 @@ func (c *compiler) fillTail(n *Node, cl closure, region int, m Mode, h head) {
 		s := &c.graph.steps[it.step]
 		return s.closing && c.roleOf(s.region) == grammar.Frame
 	}))
-	var literals []string
-	add := func(literal string, e Edge) {
-		if !slices.Contains(literals, literal) {
-			e.Text = literal
-			literals = append(literals, literal)
-			n.Edges = append(n.Edges, e)
-		}
-	}
 	for _, literal := range set.literals {
-		add(literal, c.fromTail(literal, set.sources[literal], m, h))
+		n.offer(c.fromTail(literal, set.sources[literal], m, h))
 	}
-	if it, ok := c.only(cl, stepWord); ok && n.Kind == Tail {
+	if it, ok := c.first(cl, stepWord); ok && n.Kind == Tail {
 		n.Words = &Word{Class: c.graph.steps[it.step].class, Automaton: c.graph.steps[it.step].automaton}
 		n.Element = c.head(c.kernel(cl), h)
 	}
 	c.outerMarkers(region, m, func(literal string, s source, own bool) {
-		add(literal, c.fromTail(literal, []source{s}, m, h))
+		n.offer(c.fromTail(literal, []source{s}, m, h))
 	})
-	n.Table = c.table(literals, nil, n.Kind == Gap)
+	n.Table = c.table(markers(n.Edges), nil, n.Kind == Gap)
 }
 
 // kernel turns a closure back into places.

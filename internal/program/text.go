@@ -81,52 +81,43 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 			}
 		}
 	}
-	var literals []string
-	var watch []match.Watch
 	for _, literal := range set.literals {
-		e := c.fromText(n, literal, set.sources[literal], m)
-		literals = append(literals, literal)
-		watch = append(watch, e.Watch)
-		n.Edges = append(n.Edges, e)
+		n.offer(c.fromText(n, literal, set.sources[literal], m))
 	}
 	if late != outside {
 		for _, closer := range c.lateClosers(late) {
-			if _, ok := set.sources[closer]; !ok {
-				set.add(closer, source{})
-				literals = append(literals, closer)
-				watch = append(watch, match.Watch(0))
-				n.Edges = append(n.Edges, Edge{Do: Resolve, To: c.text(c.textPlaces(cl), m, outside), Capture: outside, Text: closer})
+			if !n.expects(closer) {
+				n.offer(Edge{Do: Resolve, To: c.text(c.textPlaces(cl), m, outside), Capture: outside, Text: closer})
 			}
 		}
 	}
-	n.Edges, literals, watch = extended(n.Edges, literals, watch)
-	n.Table = c.table(literals, watch, true)
+	var watch []match.Watch
+	n.Edges, watch = extended(n.Edges)
+	n.Table = c.table(markers(n.Edges), watch, true)
 }
 
 // extended settles what happens where one marker is the beginning of another and is text itself. If both always are, the
 // longer one tells nothing more. If they are in some circumstances, both are held until it is known which one comes:
 // what has gone out as text could not become part of a marker any more.
-func extended(edges []Edge, literals []string, watch []match.Watch) ([]Edge, []string, []match.Watch) {
+func extended(edges []Edge) (kept []Edge, watch []match.Watch) {
 	begins := func(short, long int) bool {
-		return short != long && strings.HasPrefix(literals[long], literals[short])
+		return short != long && strings.HasPrefix(edges[long].Text, edges[short].Text)
 	}
-	out, kept := []Edge{}, []string{}
-	var watched []match.Watch
-	for i := range literals {
-		w, needless := watch[i], false
-		for j := range literals {
+	for i := range edges {
+		w, needless := edges[i].Watch, false
+		for j := range edges {
 			switch {
-			case begins(j, i) && watch[i] == match.Always && watch[j] == match.Always:
+			case begins(j, i) && edges[i].Watch == match.Always && edges[j].Watch == match.Always:
 				needless = true
 			case w != match.Always && (begins(i, j) || begins(j, i)):
 				w = 0
 			}
 		}
 		if !needless {
-			out, kept, watched = append(out, edges[i]), append(kept, literals[i]), append(watched, w)
+			kept, watch = append(kept, edges[i]), append(watch, w)
 		}
 	}
-	return out, kept, watched
+	return kept, watch
 }
 
 // withoutTexts leaves the text out of a closure.

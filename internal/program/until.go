@@ -11,35 +11,26 @@ import (
 // until makes the node that captures text up to a marker.
 func (c *compiler) until(it item, h head) *Node {
 	s := &c.graph.steps[it.step]
-	n, made := c.node(Until, fmt.Sprint(h.key(), " ", it.step))
+	n, made := c.held(Until, fmt.Sprint(it.step), h)
 	if !made {
 		return n
 	}
 	if h.mode == Prompt {
 		c.again[n] = func(m Mode) *Node { h := h; h.mode = m; return c.until(it, h) }
 	}
-	n.Phase, n.Marked, n.Fail, n.Capture, n.Equals = h.phase, h.marked, h.failure(), s.capture, s.equals
+	n.Capture, n.Equals = s.capture, s.equals
 	n.Opened = c.opened(closure{items: []item{it}}, h)
-	if h.marked {
-		n.AtCut = EndDropped
-	}
 	var set edgeSet
 	c.gather(&set, c.close(places(s.next), reach{mode: h.mode}).items)
-	var literals []string
 	for _, literal := range set.literals {
 		inner := h
 		inner.literal = true
-		e := c.fromHead(literal, set.sources[literal], inner)
-		literals = append(literals, literal)
-		n.Edges = append(n.Edges, e)
+		n.offer(c.fromHead(literal, set.sources[literal], inner))
 	}
 	for _, literal := range c.aborts(h) {
-		if !slices.Contains(literals, literal) {
-			literals = append(literals, literal)
-			n.Edges = append(n.Edges, Edge{Do: AsText | Again, Capture: outside, Text: literal})
-		}
+		n.offer(Edge{Do: AsText | Again, Capture: outside, Text: literal})
 	}
-	n.Table = c.table(literals, nil, true)
+	n.Table = c.table(markers(n.Edges), nil, true)
 	return n
 }
 
@@ -82,31 +73,26 @@ func (c *compiler) aborts(h head) (out []string) {
 // attribute makes the node that captures the value of an attribute.
 func (c *compiler) attribute(it item, h head) *Node {
 	s := &c.graph.steps[it.step]
-	n, made := c.node(Attribute, fmt.Sprint(h.key(), " ", it.step))
+	n, made := c.held(Attribute, fmt.Sprint(it.step), h)
 	if !made {
 		return n
 	}
 	if h.mode == Prompt {
 		c.again[n] = func(m Mode) *Node { h := h; h.mode = m; return c.attribute(it, h) }
 	}
-	n.Phase, n.Marked, n.Fail, n.Capture = h.phase, h.marked, h.failure(), s.capture
+	n.Capture = s.capture
 	n.Opened = c.opened(closure{items: []item{it}}, h)
-	if h.marked {
-		n.AtCut = EndDropped
-	}
 	n.Next = c.head(places(s.next), h)
 	var set edgeSet
 	c.gather(&set, c.close(places(s.next), reach{mode: h.mode}).items)
-	literals := slices.Clone(set.literals)
-	for _, literal := range literals {
-		n.Edges = append(n.Edges, Edge{Capture: outside, Text: literal})
+	for _, literal := range set.literals {
+		n.offer(Edge{Capture: outside, Text: literal})
 	}
 	for _, literal := range c.aborts(h) {
-		if !slices.ContainsFunc(literals, func(other string) bool { return strings.HasPrefix(literal, other) || other == literal }) {
-			literals = append(literals, literal)
-			n.Edges = append(n.Edges, Edge{Do: AsText | Again, Capture: outside, Text: literal})
+		if !slices.ContainsFunc(n.Edges, func(e Edge) bool { return strings.HasPrefix(literal, e.Text) }) {
+			n.offer(Edge{Do: AsText | Again, Capture: outside, Text: literal})
 		}
 	}
-	n.Table = c.table(literals, nil, true)
+	n.Table = c.table(markers(n.Edges), nil, true)
 	return n
 }

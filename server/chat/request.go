@@ -168,12 +168,7 @@ func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
 	r.Template.Documents = o.Raw("documents")
 	r.echoes = set(o.Bool("echo"), false)
 	r.Template.ReasoningEffort = set(o.Choice("reasoning_effort", generate.Efforts...), "")
-	if o.Object("chat_template_kwargs") != nil {
-		var err error
-		if kwargs, err = generate.Kwargs(o.Raw("chat_template_kwargs")); err != nil {
-			o.Complain("chat_template_kwargs", err.Error())
-		}
-	}
+	kwargs = generate.ReadKwargs(o)
 	r.readTools(o)
 	return kwargs
 }

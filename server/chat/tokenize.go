@@ -83,10 +83,7 @@ func (h *Handler) promptOf(ctx context.Context, o *body.Object, model generate.M
 	r.Template.Source = set(o.String("chat_template"), "")
 	r.Template.NoGenerationPrompt = !set(o.Bool("add_generation_prompt"), true)
 	r.Template.ContinueFinalMessage = set(o.Bool("continue_final_message"), false)
-	kwargs, err := generate.Kwargs(o.Raw("chat_template_kwargs"))
-	if err != nil {
-		o.Complain("chat_template_kwargs", "Input should be a valid dictionary")
-	}
+	kwargs := generate.ReadKwargs(o)
 	r.readTools(o)
 	if err := o.Err(); err != nil {
 		return prompt, false, err

@@ -44,13 +44,7 @@ func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Req
 	if servers := o.Array("mcp_servers"); len(servers) > 0 {
 		o.Complain("mcp_servers", "MCP servers are connected to by Anthropic's own service; declare their tools with an input_schema")
 	}
-	kwargs := map[string]any{}
-	if o.Object("chat_template_kwargs") != nil {
-		var err error
-		if kwargs, err = generate.Kwargs(o.Raw("chat_template_kwargs")); err != nil {
-			o.Complain("chat_template_kwargs", err.Error())
-		}
-	}
+	kwargs := generate.ReadKwargs(o)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
@@ -62,7 +56,9 @@ func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Req
 		return nil, err
 	}
 	if r.disabled {
-		effort = r.least()
+		if effort = h.Settings.DisabledEffort; effort == "auto" || effort == "" {
+			effort = r.least()
+		}
 	}
 	if err := h.Settings.Defaults.Apply(&r.Template, kwargs, effort); err != nil {
 		return nil, err

@@ -59,12 +59,9 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*question, error) {
 	if reason := o.Choice("finish_reason", reasons...); reason != nil {
 		q.finish = finishOf(*reason)
 	}
-	kwargs, err := generate.Kwargs(o.Raw("chat_template_kwargs"))
+	q.request.ChatTemplateKwargs = generate.ReadKwargs(o)
+	err := o.Err()
 	if err != nil {
-		o.Complain("chat_template_kwargs", "Input should be a valid dictionary")
-	}
-	q.request.ChatTemplateKwargs = kwargs
-	if err := o.Err(); err != nil {
 		return nil, err
 	}
 	if q.request.Tools, err = parlance.ParseTools(o.Raw("tools")); err != nil {

@@ -49,13 +49,7 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	r.readFields(o)
 	r.readSampling(o)
 	effort := r.readReasoning(o)
-	kwargs := map[string]any{}
-	if o.Object("chat_template_kwargs") != nil {
-		var err error
-		if kwargs, err = generate.Kwargs(o.Raw("chat_template_kwargs")); err != nil {
-			o.Complain("chat_template_kwargs", err.Error())
-		}
-	}
+	kwargs := generate.ReadKwargs(o)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
