@@ -1,10 +1,11 @@
 package regular
 
 import (
-	"fmt"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Match is the automaton of the texts that an expression matches from their first to their last character. Expressions
@@ -83,15 +84,16 @@ func Texts(texts ...string) (*Automaton, error) {
 
 // Quote writes a text as an expression that matches just it.
 func Quote(text string) string {
-	var out strings.Builder
+	var space [256]byte
+	out := space[:0]
 	for _, r := range text {
 		if r < 128 && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			fmt.Fprintf(&out, `\x{%x}`, r)
+			out = append(strconv.AppendInt(append(out, `\x{`...), int64(r), 16), '}')
 			continue
 		}
-		out.WriteRune(r)
+		out = utf8.AppendRune(out, r)
 	}
-	return out.String()
+	return string(out)
 }
 
 // Blanks is the expression of any white space, or none.
