@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/ardanlabs/jinja"
+
+	"github.com/parlance-llm/parlance/internal/content"
 )
 
 // normalizer makes of messages what templates expect. The order of members stays.
@@ -75,9 +77,6 @@ func (n *normalizer) reasoning(d *jinja.Dict, assistant bool) {
 	}
 }
 
-// textParts are the types of parts that are text, with the member that holds it.
-var textParts = map[string]string{"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
-
 func (n *normalizer) content(field string, d *jinja.Dict) error {
 	content, _ := d.Get("content")
 	var parts []string
@@ -118,7 +117,7 @@ func partText(field string, part jinja.Value) (string, error) {
 		return "", &RequestError{field, "expected an object, found " + kind(part)}
 	}
 	sort, _ := part.AsDict().Get("type")
-	member, ok := textParts[text(sort)]
+	member, ok := content.TextParts[text(sort)]
 	if !ok {
 		return "", &RequestError{field + ".type", fmt.Sprintf("expected a part of text, found %q", text(sort))}
 	}

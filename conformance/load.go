@@ -65,7 +65,7 @@ func loadFile(file string) ([]*Case, error) {
 	}
 	var raw []jsontext.Value
 	if err := Decode(data, &raw); err != nil {
-		return nil, fmt.Errorf("%s: expected an array of cases: %w", file, err)
+		return nil, fmt.Errorf("%s: cases: %w", file, err)
 	}
 	sets := toolSets{file: filepath.Join(filepath.Dir(file), toolsFile)}
 	seen := map[string]int{}

@@ -46,8 +46,8 @@ func TestLoad(t *testing.T) {
 
 func TestLoadNamesFileAndCase(t *testing.T) {
 	for text, want := range map[string]string{
-		`[`:              `f.json: expected an array of cases: expected JSON: it ends too early, at byte 1`,
-		`{"cases": []}`:  `f.json: expected an array of cases: expected an array, found an object`,
+		`[`:              `f.json: cases: expected JSON: it ends too early, at byte 1`,
+		`{"cases": []}`:  `f.json: cases: expected an array, found an object`,
 		`[3]`:            `f.json: case 1: expected an object, found a number`,
 		`[{"text": ""}]`: `f.json: case 1: id: expected a string, found nothing`,
 		`[` + goodCase + `, {"id": "a/two", "want": {}}]`:                                  `f.json: case 2 (a/two): text: expected a string, found nothing`,

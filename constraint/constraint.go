@@ -249,6 +249,7 @@ func build(p *parlance.Parser, r *Request) (*Constraint, error) {
 	c := &Constraint{notes: plan.notes}
 	var choices []jsonschema.Choice
 	if plan.calls {
+		var shared toolschema.Shared
 		for i, t := range tools {
 			wrong := func(err error) error {
 				return &Error{Param: fmt.Sprintf("tools[%d].function.parameters", places[i]), Tool: t.Name, Err: err}
@@ -264,6 +265,7 @@ func build(p *parlance.Parser, r *Request) (*Constraint, error) {
 				}
 				return read, nil
 			}
+			shared.Share(node)
 			pinned := plan.pinned(t)
 			if pinned {
 				for _, note := range notes {

@@ -12,11 +12,19 @@ import (
 	"github.com/parlance-llm/parlance"
 )
 
-// toolsOf are n tools with middling schemas, none like another; salt makes them new.
-func toolsOf(n, salt int) string {
+// toolsOf are n tools with middling schemas, none like another; salt makes them new. As tools of one server do, they have
+// some parameters in common; if apart, they have none.
+func toolsOf(n, salt int, apart bool) string {
 	var tools []string
 	for i := range n {
-		tools = append(tools, fmt.Sprintf(`{"type": "function", "function": {"name": "tool_%d_%d", "strict": true, "description": "Does %d.", "parameters": {"type": "object", "properties": {"path": {"type": "string", "description": "where"}, "count": {"type": "integer"}, "mode": {"type": "string", "enum": ["read", "write", "m%d"]}, "options": {"type": "object", "properties": {"deep": {"type": "boolean"}, "tags": {"type": "array", "items": {"type": "string"}}}}}, "required": ["path", "mode"]}}}`, i, salt, i, i))
+		name := func(name string) string {
+			if apart {
+				return fmt.Sprintf("%s_%d_%d", name, i, salt)
+			}
+			return name
+		}
+		tools = append(tools, fmt.Sprintf(`{"type": "function", "function": {"name": "tool_%d_%d", "strict": true, "description": "Does %[1]d.", "parameters": {"type": "object", "properties": {%[3]q: {"type": "string", "description": "where"}, %[4]q: {"type": "integer"}, %[5]q: {"type": "string", "enum": ["read", "write", "m%[1]d"]}, %[6]q: {"type": "object", "properties": {"deep": {"type": "boolean"}, "tags": {"type": "array", "items": {"type": "string"}}}}}, "required": [%[3]q, %[5]q]}}}`,
+			i, salt, name("path"), name("count"), name("mode"), name("options")))
 	}
 	return "[" + strings.Join(tools, ", ") + "]"
 }
@@ -33,7 +41,12 @@ func processorTime(b *testing.B) time.Duration {
 // A constraint for 64 tools, made and written in each dialect, for every format; nothing of it has been made before. The
 // worst of all is printed at the end. cpu-ms/op is the time of the processors, garbage collection included, which tells
 // more than ns/op where others use the machine.
-func Benchmark64Tools(b *testing.B) {
+func Benchmark64Tools(b *testing.B) { benchmark64Tools(b, false) }
+
+// Benchmark64ToolsApart is the same for tools that have no parameter in common.
+func Benchmark64ToolsApart(b *testing.B) { benchmark64Tools(b, true) }
+
+func benchmark64Tools(b *testing.B, apart bool) {
 	dialects := []struct {
 		name  string
 		write func(*Constraint) Text
@@ -57,7 +70,7 @@ func Benchmark64Tools(b *testing.B) {
 			b.Run(name+"/"+dialect.name, func(b *testing.B) {
 				sets := make([][]Tool, b.N)
 				for i := range sets {
-					sets[i] = parsed(b, toolsOf(64, i))
+					sets[i] = parsed(b, toolsOf(64, i, apart))
 				}
 				b.ReportAllocs()
 				b.ResetTimer()

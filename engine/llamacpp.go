@@ -244,7 +244,7 @@ func (e llamacpp) Health(ctx context.Context) error {
 
 func (e llamacpp) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, error) {
 	const op = "apply template"
-	if err := e.textOnly(c.Messages); err != nil {
+	if err := textOnly(e.engine, c.Messages); err != nil {
 		return Prompt{}, err
 	}
 	if c.Template != "" {

@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/parlance-llm/parlance/internal/content"
 )
 
 // ollama is Ollama, by its route /api/generate in raw mode.
@@ -145,7 +148,7 @@ func (e ollama) Health(ctx context.Context) error {
 // ApplyTemplate has the prompt of a chat request shown instead of answered.
 func (e ollama) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, error) {
 	const op = "apply template"
-	if err := e.textOnly(c.Messages); err != nil {
+	if err := textOnly(e.engine, c.Messages); err != nil {
 		return Prompt{}, err
 	}
 	if c.Template != "" {
@@ -212,10 +215,10 @@ func ollamaMessages(messages jsontext.Value) ([]fields, error) {
 	}
 	names := map[string]string{} // of calls, by their ids
 	out := make([]fields, 0, len(list))
-	for _, message := range list {
-		text, err := contentText(message.Content)
+	for i, message := range list {
+		text, err := content.Text(message.Content)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("messages.%d.content: %w", i, err)
 		}
 		m := fields{"role": message.Role, "content": text}
 		if message.Reasoning != "" {

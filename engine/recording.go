@@ -158,7 +158,7 @@ func (m RecordedModel) with(other RecordedModel) RecordedModel {
 func readModel(data []byte) ([]RecordedModel, error) {
 	var model RecordedModel
 	if err := json.Unmarshal(data, &model, json.RejectUnknownMembers(true)); err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	if model.Model == "" {
 		return nil, errors.New(`expected the name of a model in "model", found none`)
@@ -174,7 +174,7 @@ func readLines(data []byte) (models []RecordedModel, err error) {
 		}
 		var recording Recording
 		if err := json.Unmarshal(line, &recording, json.RejectUnknownMembers(true)); err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+			return nil, fmt.Errorf("line %d: %w", i+1, unreadable(err))
 		}
 		if recording.Model == "" {
 			return nil, fmt.Errorf(`line %d: expected the name of a model in "model", found none`, i+1)
@@ -188,6 +188,14 @@ func readLines(data []byte) (models []RecordedModel, err error) {
 		models[at].Recordings = append(models[at].Recordings, recording)
 	}
 	return models, nil
+}
+
+// unreadable says of a member that no recording has which one it is, in the words of JSON.
+func unreadable(err error) error {
+	if semantic := (*json.SemanticError)(nil); errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName) {
+		return fmt.Errorf("expected the members of a recording, found %q", semantic.JSONPointer.LastToken())
+	}
+	return err
 }
 
 func (r *Recording) check() error {

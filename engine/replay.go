@@ -126,13 +126,16 @@ func (r *replay) ApplyTemplate(_ context.Context, c *Conversation) (Prompt, erro
 	if c.Template != "" {
 		return Prompt{}, unsupported("replay", op, "chat_template", "recordings have no use for a template")
 	}
+	if err := textOnly("replay", c.Messages); err != nil {
+		return Prompt{}, err
+	}
 	transcript := model.Transcript
 	if transcript == nil {
 		transcript = &plainTranscript
 	}
 	text, err := transcript.write(c)
 	if err != nil {
-		return Prompt{}, &Error{Kind: Refused, Engine: "replay", Op: op, Status: http.StatusBadRequest, Message: err.Error(), Err: err}
+		return Prompt{}, &Error{Kind: Refused, Engine: "replay", Op: op, Status: http.StatusBadRequest, Param: "messages", Message: err.Error(), Err: err}
 	}
 	return Prompt{Text: text}, nil
 }

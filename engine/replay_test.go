@@ -254,8 +254,9 @@ func TestReplayErrors(t *testing.T) {
 
 func TestBadRecordings(t *testing.T) {
 	for text, want := range map[string]string{
+		`{"model": "m", "recordings": [{"id": 1}]}`:                              `a.json: expected the members of a recording, found "id"`,
 		`{"recordings": []}`:                                                     `a.json: expected the name of a model in "model"`,
-		`{"model": "m", "recording": []}`:                                        `unknown`,
+		`{"model": "m", "recording": []}`:                                        `a.json: expected the members of a recording, found "recording"`,
 		`{"model": "m", "recordings": [{"text": "a", "pieces": ["b"]}]}`:         `a.json: m: recording 0: expected text or pieces`,
 		`{"model": "m", "recordings": [{"finish_reason": "done"}]}`:              `found "done"`,
 		`{"model": "m", "recordings": [{"pieces": [{"txt": "a"}]}]}`:             `txt`,

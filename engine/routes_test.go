@@ -221,7 +221,7 @@ func TestRoutesOfOllama(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = e.ApplyTemplate(ctx, &Conversation{Messages: jsontext.Value(`[{"role":"user","content":5}]`)})
-	if failed := wantError(t, err, Refused, false, "expected a string"); failed.HTTPStatus() != http.StatusBadRequest {
+	if failed := wantError(t, err, Refused, false, "expected text or a list of parts"); failed.HTTPStatus() != http.StatusBadRequest {
 		t.Errorf("status %d", failed.HTTPStatus())
 	}
 	old, _ := routes(t, "ollama", Options{Model: "b"}, map[string]http.HandlerFunc{"/api/chat": answering(`{"model":"b","message":{"content":"hello"}}`)})
@@ -257,6 +257,20 @@ func TestImagesAreRefused(t *testing.T) {
 		_, err := e.ApplyTemplate(t.Context(), &Conversation{Messages: jsontext.Value(messages)})
 		if failed := wantError(t, err, Unsupported, false, "image_url"); failed.HTTPStatus() != http.StatusBadRequest || failed.Param != "messages.1.content.1.type" {
 			t.Errorf("%s: status %d, param %q", name, failed.HTTPStatus(), failed.Param)
+		}
+	}
+}
+
+// A route that the server does not have is no fault of the request, and the error names it.
+func TestRouteThatIsNotThere(t *testing.T) {
+	for _, says := range []string{`{"detail":"Not Found"}`, `{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}`, "404 page not found\n", ""} {
+		e, _ := routes(t, "vllm", Options{}, map[string]http.HandlerFunc{
+			"/v1/models": answering(`{"data":[{"id":"a"}]}`), "/tokenize": status(http.StatusNotFound, "", says),
+		})
+		var failed *Error
+		_, err := e.Tokenize(t.Context(), "a", "x", false)
+		if !errors.As(err, &failed) || failed.Kind != Unsupported || failed.HTTPStatus() != http.StatusNotImplemented || !strings.Contains(failed.Message, "no route /tokenize") {
+			t.Errorf("%s: %v", says, err)
 		}
 	}
 }

@@ -308,7 +308,7 @@ func (e sglang) Health(ctx context.Context) error {
 }
 
 func (e sglang) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, error) {
-	if err := e.textOnly(c.Messages); err != nil {
+	if err := textOnly(e.engine, c.Messages); err != nil {
 		return Prompt{}, err
 	}
 	if c.Template != "" {

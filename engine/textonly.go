@@ -9,7 +9,7 @@ import (
 
 // textOnly refuses a conversation with images, sound or films: the engine would render it, and the prompt that is sent
 // afterwards is text, which holds none of them.
-func (c *client) textOnly(messages jsontext.Value) error {
+func textOnly(engine string, messages jsontext.Value) error {
 	var list []struct {
 		Content jsontext.Value `json:"content"`
 	}
@@ -31,7 +31,7 @@ func (c *client) textOnly(messages jsontext.Value) error {
 			kind := wholeText(of.Type)
 			for _, medium := range []string{"image", "audio", "video"} {
 				if strings.Contains(kind, medium) {
-					return unsupported(c.engine, "apply template", fmt.Sprintf("messages.%d.content.%d.type", i, k), fmt.Sprintf("expected a part of text, found %q: prompts are sent to the engine as text", kind))
+					return unsupported(engine, "apply template", fmt.Sprintf("messages.%d.content.%d.type", i, k), fmt.Sprintf("expected a part of text, found %q: prompts are sent to the engine as text", kind))
 				}
 			}
 		}

@@ -3,9 +3,10 @@ package engine
 import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/parlance-llm/parlance/internal/content"
 )
 
 // Transcript says how replay writes a conversation down as a prompt, in place of a chat template: every message between the
@@ -52,9 +53,9 @@ func (t *Transcript) write(c *Conversation) (string, error) {
 		b.WriteString(t.Tools[0] + tools + t.Tools[1])
 	}
 	for i, message := range messages {
-		text, err := contentText(message.Content)
+		text, err := content.Text(message.Content)
 		if err != nil {
-			return "", fmt.Errorf("messages[%d].content: %w", i, err)
+			return "", fmt.Errorf("messages.%d.content: %w", i, err)
 		}
 		if calls := string(message.ToolCalls); calls != "" && calls != "null" {
 			text += calls
@@ -92,31 +93,4 @@ func (t *Transcript) thinkingOff(kwargs map[string]any) bool {
 		}
 	}
 	return false
-}
-
-// contentText is the text of a message: a string, or the text parts of a list.
-func contentText(content jsontext.Value) (string, error) {
-	if len(content) == 0 || string(content) == "null" {
-		return "", nil
-	}
-	switch content.Kind() {
-	case '"':
-		var text string
-		err := json.Unmarshal(content, &text, lenient)
-		return text, err
-	case '[':
-		var parts []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(content, &parts, lenient); err != nil {
-			return "", err
-		}
-		var b strings.Builder
-		for _, part := range parts {
-			b.WriteString(part.Text)
-		}
-		return b.String(), nil
-	}
-	return "", errors.New("expected a string or a list of parts")
 }

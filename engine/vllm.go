@@ -138,7 +138,7 @@ func (e vllm) Health(ctx context.Context) error {
 }
 
 func (e vllm) ApplyTemplate(ctx context.Context, c *Conversation) (Prompt, error) {
-	if err := e.textOnly(c.Messages); err != nil {
+	if err := textOnly(e.engine, c.Messages); err != nil {
 		return Prompt{}, err
 	}
 	model, err := e.modelName(ctx, c.Model, e.listModels)

@@ -66,6 +66,9 @@ func TestBadInput(t *testing.T) {
 		{"prompt_logprobs in a stream", `"stream":true,"prompt_logprobs":1`, 400, own, "prompt_logprobs"},
 		{"prompt_logprobs below", `"prompt_logprobs":-2`, 400, own, "prompt_logprobs"},
 		{"logprob_token_ids alone", `"logprob_token_ids":[1]`, 400, own, "logprob_token_ids"},
+		{"logprob_token_ids are a text", `"logprobs":true,"logprob_token_ids":"1"`, 400, schema, "body.logprob_token_ids"},
+		{"echo is no boolean", `"echo":"perhaps"`, 400, schema, "body.echo"},
+		{"documents are texts", `"documents":["a"]`, 400, schema, "body.documents.0"},
 		// Sampling.
 		{"no answers", `"n":0`, 400, own, "n"},
 		{"several greedy answers", `"n":2,"temperature":0`, 400, own, "n"},

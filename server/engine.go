@@ -1,11 +1,11 @@
 package server
 
 import (
-	"encoding/json/jsontext"
-	"encoding/json/v2"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/config"
@@ -15,27 +15,21 @@ import (
 // *config.Error.
 func openEngine(c *config.Config, logger *slog.Logger) (engine.Engine, error) {
 	o := engine.Options{
-		URL: c.EngineURL, APIKey: c.EngineAPIKey, Model: c.EngineModel, ConnectTimeout: c.EngineConnectTimeout,
-		FirstPieceTimeout: c.EngineFirstTimeout, PieceTimeout: c.EngineTimeout, Retries: c.EngineRetries, ReplaySpeed: c.ReplaySpeed,
+		URL: c.EngineURL, APIKey: c.EngineAPIKey, Model: c.EngineModel, ConnectTimeout: bound(c.EngineConnectTimeout),
+		FirstPieceTimeout: bound(c.EngineFirstTimeout), PieceTimeout: bound(c.EngineTimeout), Retries: bound(c.EngineRetries), ReplaySpeed: c.ReplaySpeed,
+		Extra:           c.EngineExtra,
 		ReasoningParser: c.EngineReasoningParser, DefaultMaxTokens: c.EngineMaxTokens, Logger: logger,
 	}
-	if o.Retries == 0 {
-		o.Retries = -1
-	}
 	if c.Replay != "" {
+		if info, err := os.Stat(c.Replay); err != nil || !info.IsDir() {
+			return nil, &config.Error{Class: "ValueError", Message: fmt.Sprintf("--replay: expected a folder with recordings, found no folder at %q", c.Replay)}
+		}
 		o.Recordings = os.DirFS(c.Replay)
 	}
-	if len(c.EngineExtra) > 0 {
-		o.Extra = map[string]jsontext.Value{}
-		for name, value := range c.EngineExtra {
-			data, err := json.Marshal(value)
-			if err != nil {
-				return nil, &config.Error{Class: "ValueError", Message: "--engine-extra-body: " + err.Error()}
-			}
-			o.Extra[name] = data
-		}
-	}
 	e, err := engine.Open(c.Engine, o)
+	if err != nil && c.Replay != "" {
+		err = fmt.Errorf("--replay %s: %w", c.Replay, err)
+	}
 	if err != nil {
 		return nil, &config.Error{Class: "ValueError", Message: err.Error()}
 	}
@@ -50,6 +44,14 @@ func openEngine(c *config.Config, logger *slog.Logger) (engine.Engine, error) {
 	return &recordingEngine{
 		Engine: engine.Record(e, file, func(err error) { logger.Error("an answer was not recorded", "error", err) }), file: file,
 	}, nil
+}
+
+// bound is a limit in the words of engine.Options, where a zero stands for the default: a flag's zero is none.
+func bound[T int | time.Duration](limit T) T {
+	if limit == 0 {
+		return -1
+	}
+	return limit
 }
 
 // recordingEngine closes the file of its recordings with itself.

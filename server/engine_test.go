@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"io"
 	"log/slog"
@@ -31,7 +32,7 @@ func TestEngineFlags(t *testing.T) {
 	defer upstream.Close()
 	file := filepath.Join(t.TempDir(), "recorded.jsonl")
 	e, err := openEngine(&config.Config{Engine: "openai-completions", EngineURL: upstream.URL, EngineModel: "m", EngineMaxTokens: 77,
-		EngineExtra: map[string]any{"skip_special_tokens": false}, Record: file}, slog.New(slog.DiscardHandler))
+		EngineExtra: map[string]jsontext.Value{"skip_special_tokens": jsontext.Value("false")}, Record: file}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

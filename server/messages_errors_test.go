@@ -52,8 +52,9 @@ func TestW31(t *testing.T) {
 		"effort":                    {ask(false, `,"output_config":{"effort":"huge"}`), "output_config.effort", 400},
 		"format":                    {ask(false, `,"output_config":{"format":{"type":"xml"}}`), "output_config.format.type", 400},
 		"temperature":               {ask(false, `,"temperature":3`), "temperature", 400},
-		"stop sequences":            {ask(false, `,"stop_sequences":["a","b","c","d","e"]`), "stop", 400},
-		"stop empty":                {ask(false, `,"stop_sequences":[""]`), "stop", 400},
+		"stop sequences":            {ask(false, `,"stop_sequences":["a","b","c","d","e"]`), "(parameter=stop_sequences)", 400},
+		"stop empty":                {ask(false, `,"stop_sequences":[""]`), "(parameter=stop_sequences)", 400},
+		"schema too deep":           {`{"model":"m","max_tokens":1,"tools":[{"name":"f","input_schema":{}},{"name":"g","input_schema":` + strings.Repeat(`{"items":`, 99) + `{}` + strings.Repeat(`}`, 99) + `}],` + message + `}`, "(parameter=tools.1.input_schema)", 400},
 		"stream too":                {ask(true, `,"temperature":"hot"`), "temperature", 400},
 	} {
 		status, data := post(t, url+"/v1/messages", c.body)

@@ -395,18 +395,59 @@ func TestTLS(t *testing.T) {
 	}
 	write(certFile, "CERTIFICATE", der)
 	write(keyFile, "EC PRIVATE KEY", private)
-	address, _ := run(t, "--ssl-certfile", certFile, "--ssl-keyfile", keyFile)
 	pool := x509.NewCertPool()
 	certificate, _ := x509.ParseCertificate(der)
 	pool.AddCert(certificate)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
-	response, err := client.Get("https://" + address + "/version")
+	own, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	if data, _ := io.ReadAll(response.Body); string(data) != `{"version":"0.33.0"}` {
-		t.Errorf("found %s", data)
+	for _, c := range []struct {
+		flags          []string
+		without, shown bool // whether a client is served that shows no certificate, and one that shows a known one
+	}{
+		{nil, true, true},
+		{[]string{"--ssl-ca-certs", certFile}, true, true},
+		{[]string{"--ssl-ca-certs", certFile, "--ssl-cert-reqs", "1"}, true, true},
+		{[]string{"--ssl-ca-certs", certFile, "--ssl-cert-reqs", "2"}, false, true},
+	} {
+		address, end := run(t, append(c.flags, "--responses-store", "memory", "--ssl-certfile", certFile, "--ssl-keyfile", keyFile)...)
+		for shows, served := range map[bool]bool{false: c.without, true: c.shown} {
+			settings := &tls.Config{RootCAs: pool}
+			if shows {
+				settings.Certificates = []tls.Certificate{own}
+			}
+			client := &http.Client{Transport: &http.Transport{TLSClientConfig: settings, DisableKeepAlives: true}}
+			response, err := client.Get("https://" + address + "/version")
+			if (err == nil) != served {
+				t.Errorf("%q: a client that shows a certificate %v: %v", c.flags, shows, err)
+			}
+			if err != nil {
+				continue
+			}
+			if data, _ := io.ReadAll(response.Body); string(data) != `{"version":"0.33.0"}` {
+				t.Errorf("found %s", data)
+			}
+			response.Body.Close()
+		}
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}
+	// A socket speaks TLS too.
+	short, err := os.MkdirTemp("", "uds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(short)
+	socket, _ := run(t, "--responses-store", "memory", "--ssl-certfile", certFile, "--ssl-keyfile", keyFile, "--uds", filepath.Join(short, "s"))
+	raw, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	if err := tls.Client(raw, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}).Handshake(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -444,6 +444,8 @@ func TestBadResponsesRequests(t *testing.T) {
 		"reference without id":      {`{"model":"m","input":[{"type":"item_reference"}]}`, "input.0.id", 400},
 		"truncation":                {respond(`,"truncation":"some"`), "truncation", 400},
 		"metadata":                  {respond(`,"metadata":{"a":1}`), "metadata.a", 400},
+		"type a number":             {`{"model":"m","input":[{"type":3,"role":"user","content":"x"}]}`, "1 validation error", 400},
+		"schema too deep":           {`{"model":"m","input":"x","tools":[{"type":"function","name":"f","parameters":` + strings.Repeat(`{"items":`, 99) + `{}` + strings.Repeat(`}`, 99) + `}]}`, "(parameter=tools.0.parameters)", 400},
 		"stream a text":             {respond(`,"stream":"perhaps"`), "stream", 400},
 	} {
 		status, data := post(t, url+"/v1/responses", c.body)

@@ -37,7 +37,7 @@ func (s *Server) routes(parser *parlance.Parser) error {
 // routeChat is the Chat Completions interface, and what reads its conversations.
 func (s *Server) routeChat(parser *parlance.Parser) *chat.Handler {
 	settings := s.settings(parser)
-	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: settings, Logger: s.logger}
+	chats := &chat.Handler{Generator: s.generator, Models: s.models, Settings: settings}
 	s.generates("POST /v1/chat/completions", chats, apierror.ShapeOpenAI)
 	s.serves("POST /v1/chat/completions/derender", http.HandlerFunc(chats.Derender), apierror.ShapeOpenAI)
 	s.serves("POST /tokenize", http.HandlerFunc(chats.Tokenize), apierror.ShapeOpenAI)
@@ -73,7 +73,7 @@ func (s *Server) routeResponses() *responses.Handler {
 
 // routeMessages is Anthropic's Messages interface.
 func (s *Server) routeMessages() *messages.Handler {
-	handler := &messages.Handler{Generator: s.generator, Models: s.models, Settings: s.messagesSettings(), Logger: s.logger}
+	handler := &messages.Handler{Generator: s.generator, Models: s.models, Settings: s.messagesSettings()}
 	s.generates("POST /v1/messages", handler, apierror.ShapeAnthropic)
 	s.serves("POST /v1/messages/count_tokens", http.HandlerFunc(handler.CountTokens), apierror.ShapeAnthropic)
 	return handler

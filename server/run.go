@@ -75,14 +75,15 @@ const idleTimeout = 2 * time.Minute
 // listen opens the port, or the socket.
 func (s *Server) listen() (net.Listener, error) {
 	c := s.config
-	if c.UDS != "" {
-		return net.Listen("unix", c.UDS)
-	}
 	settings, err := s.tls()
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.Port)))
+	network, address := "tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
+	if c.UDS != "" {
+		network, address = "unix", c.UDS
+	}
+	listener, err := net.Listen(network, address)
 	if err != nil || settings == nil {
 		return listener, err
 	}

@@ -158,7 +158,7 @@ func (s *Server) responsesSettings() responses.Settings {
 func (s *Server) messagesSettings() messages.Settings {
 	c := s.config
 	return messages.Settings{
-		Defaults: s.defaults(), Limits: s.limits(), CacheDetails: c.PromptTokensDetails,
+		Defaults: s.defaults(), Limits: s.limits(), DisabledEffort: c.AnthropicDisabledEffort, CacheDetails: c.PromptTokensDetails,
 		BodyLimit: c.MaxBodySize, KeepAlive: c.KeepAlive, WriteTimeout: c.WriteTimeout,
 	}
 }

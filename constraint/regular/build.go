@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"slices"
-	"strings"
+	"unicode"
 )
 
 // nfa is the automaton that a regular expression is written down as first: every state has edges on characters and
@@ -111,11 +111,15 @@ func (n *nfa) add(e *syntax.Regexp, from, to int) error {
 	return nil
 }
 
+// folded are the characters that a character of an expression stands for: with fold, all that differ in case only.
 func folded(r rune, fold bool) []rune {
-	if !fold {
-		return []rune{r}
+	out := []rune{r}
+	if fold {
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			out = append(out, f)
+		}
 	}
-	return foldings(r)
+	return out
 }
 
 // set is a set of states of an nfa, and whether the text has not begun yet.
@@ -198,20 +202,4 @@ func build(e *syntax.Regexp) (*Automaton, error) {
 		return nil, &TooLarge{mostStates}
 	}
 	return out, nil
-}
-
-// String shows the automaton, one state a line.
-func (a *Automaton) String() string {
-	var out strings.Builder
-	for i, s := range a.States {
-		fmt.Fprintf(&out, "%d", i)
-		if s.Accept {
-			out.WriteString(" accepts")
-		}
-		for _, e := range s.Edges {
-			fmt.Fprintf(&out, " %q-%q>%d", e.First, e.Last, e.To)
-		}
-		out.WriteByte('\n')
-	}
-	return out.String()
 }

@@ -66,9 +66,14 @@ func appendNumbers(key []byte, elements []*element) []byte {
 }
 
 func (w *writer) constant(text string) *element {
-	var space [256]byte
-	out := append(space[:0], `{"type": "const_string", "value": `...)
-	return w.leaf(append(toolschema.AppendQuote(out, text), '}'))
+	if known, ok := w.constants[text]; ok {
+		return known
+	}
+	w.room = append(w.room[:0], `{"type": "const_string", "value": `...)
+	w.room = append(toolschema.AppendQuote(w.room, text), '}')
+	e := w.leaf(w.room)
+	w.constants[text] = e
+	return e
 }
 
 func (w *writer) anyText(excludes []string) *element {

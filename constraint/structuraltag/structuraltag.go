@@ -30,7 +30,7 @@ type Tag struct {
 
 // Write writes a language: {"type": "structural_tag", "format": …}.
 func Write(n language.Node) Tag {
-	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, alike: map[string]*element{}, ebnf: dialect.NewWriter()}
+	w := &writer{structured: map[language.Node]bool{}, named: map[language.Node]bool{}, busy: map[*language.Rule]bool{}, used: map[*language.Rule]int{}, parameters: map[*language.Rule]parameterPieces{}, alike: map[string]*element{}, constants: map[string]*element{}, ebnf: dialect.NewWriter()}
 	defer w.ebnf.Done()
 	w.count(n)
 	format := w.node(n)
@@ -49,12 +49,18 @@ type writer struct {
 	structured, named map[language.Node]bool
 	busy              map[*language.Rule]bool
 	used              map[*language.Rule]int
+	// parameters are those that several tools have, as they have been written.
+	parameters map[*language.Rule]parameterPieces
 	// loops counts the repetitions without limit that have been written as such.
 	loops int
+	// stack is the pieces that are being written, line the elements that they are, run is room for a piece of the stack.
+	stack []piece
+	line  []*element
+	run   []language.Node
 	// names are those of the marks around what is being written.
 	names []string
-	// alike are the elements by what they say.
-	alike map[string]*element
+	// alike are the elements by what they say, constants those that are one text by the text.
+	alike, constants map[string]*element
 	// ebnf writes grammars, into room.
 	ebnf *dialect.Writer
 	room []byte
@@ -144,105 +150,164 @@ func (w *writer) holdsForm(n language.Node) bool {
 	return found
 }
 
-func (w *writer) node(n language.Node) *element { return w.sequence(w.elements(n)) }
-
-// line is elements that follow each other, and nodes without a form of their own that come next.
-type line struct {
-	elements []*element
-	run      []language.Node
+// piece is an element, or a node without a form of its own.
+type piece struct {
+	element *element
+	node    language.Node
 }
 
 // elements writes a node as elements that follow each other. Neighbours that have no form of their own are one grammar.
 func (w *writer) elements(n language.Node) []*element {
-	var space [8]language.Node
-	l := line{run: space[:0]}
-	w.add(&l, n)
-	w.flush(&l)
-	return l.elements
+	before := w.write(n)
+	defer func() { w.line = w.line[:before] }()
+	return slices.Clone(w.line[before:])
 }
 
-func (w *writer) flush(l *line) {
-	if len(l.run) == 0 {
-		return
-	}
-	n := language.Join(l.run...)
-	l.run = l.run[:0]
-	literal, ok := n.(*language.Literal)
-	switch {
-	case !ok:
-		l.elements = append(l.elements, w.grammar(n))
-	case literal.Text != "":
-		l.elements = append(l.elements, w.constant(literal.Text))
-	}
+// node writes a node as one element.
+func (w *writer) node(n language.Node) *element {
+	before := w.write(n)
+	defer func() { w.line = w.line[:before] }()
+	return w.sequence(w.line[before:])
 }
 
-func (w *writer) add(l *line, n language.Node) {
+// write puts the elements of a node on the line and tells where they begin.
+func (w *writer) write(n language.Node) int {
+	from, before := len(w.stack), len(w.line)
+	w.pieces(n)
+	for at := from; at < len(w.stack); at++ {
+		if e := w.stack[at].element; e != nil {
+			w.line = append(w.line, e)
+			continue
+		}
+		end := at + 1
+		for end < len(w.stack) && w.stack[end].element == nil {
+			end++
+		}
+		w.run = w.run[:0]
+		for _, p := range w.stack[at:end] {
+			w.run = append(w.run, p.node)
+		}
+		n := language.Join(w.run...)
+		literal, ok := n.(*language.Literal)
+		switch {
+		case !ok:
+			w.line = append(w.line, w.grammar(n))
+		case literal.Text != "":
+			w.line = append(w.line, w.constant(literal.Text))
+		}
+		at = end - 1
+	}
+	w.stack = w.stack[:from]
+	return before
+}
+
+// pieces puts on the stack what a node is, piece by piece.
+func (w *writer) pieces(n language.Node) {
 	switch n := n.(type) {
 	case *language.Literal:
 		start, end, ok := w.cut(n.Text)
 		if !ok {
-			l.run = append(l.run, n)
+			w.push(piece{node: n})
 			return
 		}
-		w.add(l, language.Text(n.Text[:start]))
-		w.flush(l)
-		l.elements = append(l.elements, w.constant(n.Text[start:end]))
-		w.add(l, language.Text(n.Text[end:]))
+		w.pieces(language.Text(n.Text[:start]))
+		w.push(piece{element: w.constant(n.Text[start:end])})
+		w.pieces(language.Text(n.Text[end:]))
 	case *language.Sequence:
 		for _, item := range n.Items {
-			w.add(l, item)
+			w.pieces(item)
 		}
 	case *language.Mark:
 		if n.Name == "" {
-			w.add(l, n.Inner)
+			w.pieces(n.Inner)
 			return
 		}
 		w.names = append(w.names, n.Name)
-		w.add(l, n.Inner)
+		w.pieces(n.Inner)
 		w.names = w.names[:len(w.names)-1]
 	case *language.Rule:
-		if w.busy[n] || !w.holdsForm(n) && (w.used[n] > 1 || !w.holdsName(n)) {
-			l.run = append(l.run, n)
-			return
-		}
-		w.busy[n] = true
-		w.add(l, n.Body)
-		delete(w.busy, n)
+		w.rule(n)
 	default:
-		if !w.holdsForm(n) && !w.holdsName(n) {
-			l.run = append(l.run, n)
+		if w.holdsForm(n) || w.holdsName(n) {
+			w.formed(n)
 			return
 		}
-		w.flush(l)
-		w.formed(l, n)
+		w.push(piece{node: n})
 	}
 }
 
-// formed writes a node that has a form of its own, or holds what has.
-func (w *writer) formed(l *line, n language.Node) {
+func (w *writer) push(p piece) { w.stack = append(w.stack, p) }
+
+// rule puts on the stack what a rule is. A parameter that several tools have is looked at once, without their names.
+func (w *writer) rule(n *language.Rule) {
+	shared := w.used[n] > 1
+	parameter := shared && isParameter(n.Body)
+	if w.busy[n] || !w.holdsForm(n) && !parameter && (shared || !w.holdsName(n)) {
+		w.push(piece{node: n})
+		return
+	}
+	if known, ok := w.parameters[n]; ok {
+		w.loops += known.loops
+		w.stack = append(w.stack, known.pieces...)
+		return
+	}
+	w.busy[n] = true
+	from, names, loops := len(w.stack), w.names, w.loops
+	if parameter {
+		w.names = nil
+	}
+	w.pieces(n.Body)
+	if parameter {
+		w.names = names
+		w.parameters[n] = parameterPieces{slices.Clone(w.stack[from:]), w.loops - loops}
+	}
+	delete(w.busy, n)
+}
+
+// parameterPieces are the pieces of a parameter, with the number of repetitions without limit in it.
+type parameterPieces struct {
+	pieces []piece
+	loops  int
+}
+
+// isParameter tells whether a node is a parameter, written in one way or in several.
+func isParameter(n language.Node) bool {
+	switch n := n.(type) {
+	case *language.Mark:
+		return n.Role == language.Parameter
+	case *language.Choice:
+		return len(n.Options) > 0 && isParameter(n.Options[0])
+	}
+	return false
+}
+
+// formed puts on the stack a node that has a form of its own, or holds what has.
+func (w *writer) formed(n language.Node) {
 	switch n := n.(type) {
 	case *language.Choice:
 		options := make([][]*element, len(n.Options))
 		for i, option := range n.Options {
 			options[i] = w.elements(option)
 		}
-		l.elements = w.choice(l.elements, options)
+		for _, e := range w.choice(nil, options) {
+			w.push(piece{element: e})
+		}
 	case *language.Repeat:
 		if n.Max < 0 {
 			w.loops++
 		}
-		l.elements = append(l.elements, w.repeated(w.node(n.Inner), n.Min, n.Max))
+		w.push(piece{element: w.repeated(w.node(n.Inner), n.Min, n.Max)})
 	case *language.Free:
-		l.elements = append(l.elements, w.free(n))
+		w.push(piece{element: w.free(n)})
 	case *language.Schema:
-		l.elements = append(l.elements, w.schema(n))
+		w.push(piece{element: w.schema(n)})
 	case *language.Regular:
 		if n.Looser {
 			w.widen("text that holds a marker which is laid out otherwise, or the closers of a call and another call, is let through")
 		}
-		l.elements = append(l.elements, w.anyText(n.Without))
+		w.push(piece{element: w.anyText(n.Without)})
 	default:
-		l.elements = append(l.elements, w.grammar(n))
+		w.push(piece{element: w.grammar(n)})
 	}
 }
 

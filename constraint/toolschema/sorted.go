@@ -5,9 +5,12 @@ import (
 	"slices"
 )
 
-// Sorted is the same node with the properties of objects in the order of their names, at every depth, for formats that
-// write them so.
-func Sorted(n *Node) *Node { return sorted(n, map[*Node]*Node{}) }
+// Sorted makes nodes with the properties of objects in the order of their names, at every depth, for formats that write
+// them so. What nodes share stays shared.
+func Sorted() func(n *Node) *Node {
+	done := map[*Node]*Node{}
+	return func(n *Node) *Node { return sorted(n, done) }
+}
 
 func sorted(n *Node, done map[*Node]*Node) *Node {
 	if n == nil || n.Free || n == AnyObject {

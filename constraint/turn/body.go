@@ -43,7 +43,7 @@ func (w *walker) text() language.Node {
 
 // forced are the calls and nothing else but the frame of an answer before them, where the format has such frames.
 func (w *walker) forced() language.Node {
-	out := w.choice(output(w.d), scene{target: toCall, once: w.Once})
+	out := w.choice(output(w.d), scene{place: place{target: toCall, once: w.Once}})
 	if frame := w.frame(); frame != nil {
 		out = language.Join(language.Maybe(frame), out)
 	}
@@ -82,8 +82,8 @@ func (w *walker) frame() language.Node {
 		if before == nil {
 			return nil
 		}
-		end := w.expression(skipLayout(after), nil)
-		inside := w.unlike(append([]string{end}, w.openerExpressions()...))
+		end := w.marker(skipLayout(after), nil)
+		inside := w.unlike(append([]marker{end}, w.callOpeners()...))
 		text := func(r *language.Regular) language.Node {
 			return language.Join(&language.Mark{Role: language.Content, Inner: r}, w.sequence(after, scene{}))
 		}
@@ -169,7 +169,7 @@ func (w *walker) messages() language.Node {
 		if rule.Role() != grammar.Message || !w.leads(rule.Body, toCall) {
 			continue
 		}
-		call := w.message(rule, scene{target: toCall, once: true, several: !w.Once})
+		call := w.message(rule, scene{place: place{target: toCall, once: true, several: !w.Once}})
 		others := language.Any(w.textMessages(rule, toReasoning), w.textMessages(rule, toContent))
 		if w.Once {
 			return language.Join(language.Many(others), language.Maybe(call))
@@ -191,21 +191,16 @@ func (w *walker) without(texts []string) *language.Regular {
 	return &language.Regular{Automaton: a, Without: texts}
 }
 
-// unlike is text in which none of the expressions of markers matches. Without holds the markers as they are written by
-// the book, where all of them are plain texts then.
-func (w *walker) unlike(expressions []string) *language.Regular {
-	out := &language.Regular{Without: []string{}}
-	for _, e := range expressions {
-		plain, ok := byTheBook(e)
-		if !ok {
-			out.Without = nil
-			break
-		}
-		out.Looser = out.Looser || strings.Contains(e, `\s*`)
-		out.Without = append(out.Without, plain)
+// unlike is text in which none of the markers occurs.
+func (w *walker) unlike(markers []marker) *language.Regular {
+	out := &language.Regular{Without: make([]string, len(markers))}
+	expressions := make([]string, len(markers))
+	for i, m := range markers {
+		out.Without[i], expressions[i] = m.text(), m.expression()
+		out.Looser = out.Looser || len(m) > 1
 	}
 	var err error
-	if out.Automaton, err = regular.Without(slices.Clone(expressions)...); err != nil {
+	if out.Automaton, err = regular.Without(expressions...); err != nil {
 		panic(stop{err})
 	}
 	return out
@@ -248,7 +243,7 @@ func (w *walker) otherwise(text *language.Regular, openers []string) *language.R
 
 // region1 is one region with calls, as it may stand in text.
 func (w *walker) region1() language.Node {
-	return w.choice(output(w.d), scene{target: toCall, once: true, several: !w.Once})
+	return w.choice(output(w.d), scene{place: place{target: toCall, once: true, several: !w.Once}})
 }
 
 // markersOf are the first markers of the regions with calls, even those that mean nothing by themselves.
@@ -460,15 +455,15 @@ func (w *walker) beginOfCall(e grammar.Expression) []string {
 	return out
 }
 
-// openerExpressions are the openers of calls as regular expressions, with what shows that they are not mere text.
-func (w *walker) openerExpressions() (out []string) {
+// callOpeners are the openers of calls, with what shows that they are not mere text.
+func (w *walker) callOpeners() (out []marker) {
 	if w.Tool == nil {
 		return nil
 	}
 	d := w.d
 	w.d = w.Tool
 	for _, opener := range w.openers(output(w.d), false) {
-		out = append(out, regular.Quote(opener))
+		out = append(out, marker{opener})
 	}
 	w.d = d
 	return out

@@ -67,10 +67,7 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 		var names []string
 		for _, p := range a.Properties {
 			names = append(names, p.Name)
-			one := w.parameterOf(e, p.Name, nil, p.Node, read.Property(p.Name), s)
-			if one == nil {
-				one = language.Never()
-			}
+			one := w.declared(e, p, read.Property(p.Name), s)
 			if !p.Required {
 				one = language.Maybe(one)
 			}
@@ -86,6 +83,43 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 		options = append(options, language.Join(items...))
 	}
 	return language.Any(options...)
+}
+
+// declaredKey is what a parameter is written by besides its schema as the reader of values has it: where it is walked, its
+// name and what it must be, and whether others may stand in it.
+type declaredKey struct {
+	e      grammar.Expression
+	place  place
+	name   string
+	node   *toolschema.Node
+	pinned bool
+}
+
+// declaredParameter is a parameter that has been walked, and its schema as the reader of values has it. The first tool
+// has the node itself, all others share a rule, nil before there is a second.
+type declaredParameter struct {
+	read *schema.Schema
+	node language.Node
+	rule *language.Rule
+}
+
+// declared is a parameter that is declared. It is walked once for all tools that have it, unless it names the tool.
+func (w *walker) declared(e grammar.Expression, p toolschema.Property, read *schema.Schema, s scene) language.Node {
+	key := declaredKey{e, s.place, p.Name, p.Node, s.tool.Pinned}
+	if made := w.declaredBefore[key]; made != nil && made.read.Equal(read) {
+		if made.rule == nil {
+			made.rule = &language.Rule{Name: w.Builder.Name + p.Node.Pointer + "-parameter", Body: made.node}
+		}
+		return made.rule
+	}
+	made := &declaredParameter{read: read, node: w.parameterOf(e, p.Name, nil, p.Node, read, s)}
+	if made.node == nil {
+		made.node = language.Never()
+	}
+	if !w.captures(e, "name") {
+		w.declaredBefore[key] = made
+	}
+	return made.node
 }
 
 // listed are the parameters that the elements of a list are, all of the one name that the format has for them. There is

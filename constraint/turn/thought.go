@@ -35,7 +35,7 @@ func (w *walker) thought(rule *grammar.Rule, body language.Node) language.Node {
 	var options []language.Node
 	for i, a := range rule.Body.Alternatives {
 		before, after := split(a.Items)
-		var closers []string
+		var closers []marker
 		var closed []language.Node
 		open := false
 		for _, ending := range endings(skipLayout(after)) {
@@ -43,7 +43,7 @@ func (w *walker) thought(rule *grammar.Rule, body language.Node) language.Node {
 				open = open || w.Tool != nil && w.looksAtCall(look)
 				continue
 			}
-			closers = append(closers, w.expression(ending, nil))
+			closers = append(closers, w.marker(ending, nil))
 			if len(closed) == 0 { // the first is the one that is written
 				closed = append(closed, w.sequence(ending, scene{}))
 			}
@@ -51,7 +51,7 @@ func (w *walker) thought(rule *grammar.Rule, body language.Node) language.Node {
 		rest := after[len(after)-len(behind(skipLayout(after))):]
 		ends := closers
 		if open {
-			ends = append(ends, w.openerExpressions()...)
+			ends = append(ends, w.callOpeners()...)
 		}
 		text := language.Node(&language.Mark{Role: language.Reasoning, Inner: w.unlike(ends)})
 		whole := language.Join(text, language.Any(closed...), w.sequence(rest, scene{}), body)
@@ -189,8 +189,8 @@ func (w *walker) textMessages(rule *grammar.Rule, t target) language.Node {
 		}
 		header, rest := w.parts(a, t)
 		var heads []language.Node
-		for _, group := range w.widest(merged(w.headers(header, rest[0], scene{target: t})), header, t) {
-			s := scene{target: t}
+		for _, group := range w.widest(merged(w.headers(header, rest[0], scene{place: place{target: t}})), header, t) {
+			s := scene{place: place{target: t}}
 			for _, one := range group {
 				s = s.with(one.name, strings.Join(one.values, or))
 			}

@@ -86,7 +86,7 @@ func New(o Options) (n language.Node, err error) {
 			panic(r)
 		}
 	}()
-	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[testsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}}
+	w := &walker{Options: o, facts: map[factsKey]*facts{}, tests: map[testsKey][]testedCapture{}, calls: map[callKey]*language.Rule{}, literals: map[*grammar.Literal]language.Node{}, read: map[*Tool]*schema.Schema{}, inners: map[*toolschema.Node]*language.Rule{}, tags: map[tagsKey]*syntax.Tagged{}, declaredBefore: map[declaredKey]*declaredParameter{}}
 	if o.Tool != nil {
 		w.d = o.Tool
 		written := &w.d.Written
@@ -94,8 +94,9 @@ func New(o Options) (n language.Node, err error) {
 			JSONWords: written.Words == "json" || written.Lists == "json" || written.Objects == "json"}
 		if w.Builder.Sorted = w.d.Written.Keys == "sorted"; w.Builder.Sorted {
 			w.Tools = slices.Clone(o.Tools)
+			sorted := toolschema.Sorted()
 			for i := range w.Tools {
-				w.Tools[i].Arguments = toolschema.Sorted(w.Tools[i].Arguments)
+				w.Tools[i].Arguments = sorted(w.Tools[i].Arguments)
 			}
 		}
 	}
@@ -109,13 +110,19 @@ type walker struct {
 	facts map[factsKey]*facts
 	tests map[testsKey][]testedCapture
 	calls map[callKey]*language.Rule
+	// literals are the literals of the definitions that have been walked.
+	literals map[*grammar.Literal]language.Node
 	// read are the schemas of the tools as the reader of values has them.
 	read map[*Tool]*schema.Schema
 	// inners are the parameters in parameters whose schema holds itself.
 	inners map[*toolschema.Node]*language.Rule
+	// declaredBefore are the declared parameters that have been walked.
+	declaredBefore map[declaredKey]*declaredParameter
 	// parameter is the rule of parameters, tags how the texts of values are read.
 	parameter *parameterRule
 	tags      map[tagsKey]*syntax.Tagged
+	// closing is the closing run of the definition of calls.
+	closing *closingRun
 	// first: begin stops at the first marker, even one that means nothing by itself.
 	first bool
 }

@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -32,35 +31,32 @@ func (w *walker) taggedBy(rule *parameterRule, line *valueLine, p *parameter) *s
 	if len(rule.lines) > 1 { // what is a string stands on a line for text, all else on one for JSON
 		t.NoRaw, t.NoJSON = line.codec == "json", line.codec != "json" && !(line.untyped && w.parameterRule().typeOptional)
 	}
-	end := func(expression string) {
-		if expression == "" || slices.Contains(t.Ends, expression) {
-			return
-		}
-		t.Ends = append(t.Ends, expression)
-	}
 	if t.Entities {
-		end(regular.Quote("<"))
-		end(regular.Quote("&"))
-		t.Literal = []string{"<", "&"}
+		t.Ends, t.Literal = []string{regular.Quote("<"), regular.Quote("&")}, []string{"<", "&"}
 		return t
 	}
 	before, after, between := w.around(rule.Rule)
 	t.Layout = isLayout(after)
-	closer := w.expression(after, p)
-	end(closer)
+	ends := []marker{w.marker(after, p)}
 	if between == 1 {
-		end(w.expression(before, nil))
+		ends = append(ends, w.marker(before, nil))
 	}
 	if rule.nested {
-		end(w.expression(rule.Body.Alternatives[0].Items[:1], p))
+		ends = append(ends, w.marker(rule.Body.Alternatives[0].Items[:1], p))
 	}
-	run, openers := w.closingRun()
-	end(run)
-	t.Openers = openers
-	for _, e := range t.Ends {
-		if text, ok := byTheBook(e); ok {
-			t.Literal = append(t.Literal, text)
+	closing := w.closingRun()
+	t.Openers = closing.expressions
+	for i, end := range ends {
+		if end.implied(ends[:i], ends[i+1:]) {
+			continue
 		}
+		if expression := end.expression(); expression != "" && !slices.Contains(t.Ends, expression) {
+			t.Ends = append(t.Ends, expression)
+			t.Literal = append(t.Literal, end.text())
+		}
+	}
+	if run := closing.run; run != "" && slices.ContainsFunc(closing.openers, func(opener marker) bool { return !opener.implied(ends) }) {
+		t.Ends = append(t.Ends, run)
 	}
 	return t
 }
@@ -100,30 +96,92 @@ func isLayout(after []grammar.Expression) bool {
 	return false
 }
 
-// expression is the regular expression of the markers that items are, white space between them as it may be.
-func (w *walker) expression(items []grammar.Expression, p *parameter) string {
-	var out strings.Builder
+// marker is markers that follow each other, cut where white space may stand between them.
+type marker []string
+
+// marker is that of items, up to what is not known.
+func (w *walker) marker(items []grammar.Expression, p *parameter) (out marker) {
+	text := func(text string) {
+		if len(out) == 0 {
+			out = append(out, "")
+		}
+		out[len(out)-1] += text
+	}
 	for _, item := range items {
 		switch e := item.(type) {
 		case *grammar.Literal:
-			out.WriteString(regular.Quote(w.fill(e.Text)))
+			text(w.fill(e.Text))
 		case *grammar.Blank:
-			out.WriteString(`\s*`)
+			if len(out) == 0 {
+				out = append(out, "")
+			}
+			out = append(out, "")
 		case *grammar.Capture:
 			if e.Name == "key" && p != nil && p.keys == nil {
-				out.WriteString(regular.Quote(p.key))
+				text(p.key)
 				continue
 			}
-			return out.String()
+			return out
 		}
 	}
-	return strings.TrimSuffix(out.String(), `\s*`)
+	if last := len(out) - 1; last >= 0 && out[last] == "" { // white space behind all is no part of it
+		return out[:last]
+	}
+	return out
 }
 
-// closingRun is the expression of the closers of calls and blocks with a new call behind them: inside a value they end
-// it (ruling 31). "" where the definition has no such closers.
-func (w *walker) closingRun() (expression string, openers []string) {
+// expression is the regular expression of a marker.
+func (m marker) expression() string {
+	var out strings.Builder
+	for i, text := range m {
+		if i > 0 {
+			out.WriteString(`\s*`)
+		}
+		out.WriteString(regular.Quote(text))
+	}
+	return out.String()
+}
+
+// text is the marker by the book, without white space.
+func (m marker) text() string { return strings.Join(m, "") }
+
+// implied tells whether a text in which the marker occurs always holds one of the others, which are plain texts.
+func (m marker) implied(lists ...[]marker) bool {
+	for _, others := range lists {
+		for _, other := range others {
+			if len(other) == 1 && other[0] != "" && !slices.Equal(m, other) && slices.ContainsFunc(m, func(text string) bool { return strings.Contains(text, other[0]) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// expression is the regular expression of the markers that items are, white space between them as it may be.
+func (w *walker) expression(items []grammar.Expression, p *parameter) string {
+	return w.marker(items, p).expression()
+}
+
+// closingRun is the closers of calls and blocks with a new call behind them: inside a value they end it (ruling 31).
+type closingRun struct {
+	// run is an expression, "" where the definition has no such closers; then there are no openers either.
+	run string
+	// openers are the beginnings of calls, expressions the same as such.
+	openers     []marker
+	expressions []string
+}
+
+// closingRun is found once for a definition.
+func (w *walker) closingRun() *closingRun {
+	if w.closing == nil {
+		w.closing = w.findClosingRun()
+	}
+	return w.closing
+}
+
+func (w *walker) findClosingRun() *closingRun {
 	var closers []string
+	out := &closingRun{}
 	for _, rule := range w.d.Rules {
 		if role := rule.Role(); role != grammar.Call && role != grammar.Block {
 			continue
@@ -138,16 +196,18 @@ func (w *walker) closingRun() (expression string, openers []string) {
 			if closer := w.expression(trimBlanks(a.Items[last+1:]), nil); closer != "" {
 				closers = append(closers, closer)
 			}
-			if opener := w.expression(a.Items, nil); opener != "" {
-				openers = append(openers, opener)
+			opener := w.marker(a.Items, nil)
+			if expression := opener.expression(); expression != "" {
+				out.openers, out.expressions = append(out.openers, opener), append(out.expressions, expression)
 			}
 		}
 	}
-	if len(closers) == 0 || len(openers) == 0 {
-		return "", nil
+	if len(closers) == 0 || len(out.openers) == 0 {
+		return &closingRun{}
 	}
 	run := "(?:" + strings.Join(closers, "|") + ")"
-	return run + `(?:\s|` + run + `)*(?:` + strings.Join(openers, "|") + ")", openers
+	out.run = run + `(?:\s|` + run + `)*(?:` + strings.Join(out.expressions, "|") + ")"
+	return out
 }
 
 func trimBlanks(items []grammar.Expression) []grammar.Expression {
@@ -158,25 +218,4 @@ func trimBlanks(items []grammar.Expression) []grammar.Expression {
 		items = items[1:]
 	}
 	return items
-}
-
-var quotedCharacter = regexp.MustCompile(`\\x\{([0-9a-f]+)\}`)
-
-// byTheBook is the text that an expression of markers stands for if there is no white space in them.
-func byTheBook(expression string) (string, bool) {
-	return unquoted(strings.ReplaceAll(expression, `\s*`, ""))
-}
-
-// unquoted is the text that an expression made by regular.Quote stands for.
-func unquoted(expression string) (string, bool) {
-	if strings.ContainsAny(quotedCharacter.ReplaceAllString(expression, ""), `\()[]{}*+?|.^$`) {
-		return "", false
-	}
-	return quotedCharacter.ReplaceAllStringFunc(expression, func(code string) string {
-		var r rune
-		for _, c := range code[3 : len(code)-1] {
-			r = r<<4 | rune(strings.IndexRune("0123456789abcdef", c))
-		}
-		return string(r)
-	}), true
 }

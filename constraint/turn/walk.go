@@ -21,14 +21,19 @@ const (
 
 // scene is what is known where an expression is walked.
 type scene struct {
-	target target
+	place
 	// tool is the one whose call is walked, nil outside of calls.
 	tool *Tool
 	// captures are the captures that have a value already.
 	captures captured
 	// parameter is the parameter that is being written.
 	parameter *parameter
-	// inside tells that its rule has been entered.
+}
+
+// place is what of a scene does not depend on the tool.
+type place struct {
+	target target
+	// inside tells that the rule of the parameter that is being written has been entered.
 	inside bool
 	// pattern tells that the pattern of a capture is written: its optional parts are too.
 	pattern bool
@@ -51,6 +56,16 @@ func (w *walker) fill(text string) string {
 		text = strings.ReplaceAll(text, "{"+name+"}", w.Holes[name])
 	}
 	return text
+}
+
+// literal is a literal as a node, one for all places.
+func (w *walker) literal(e *grammar.Literal) language.Node {
+	made, ok := w.literals[e]
+	if !ok {
+		made = language.Text(w.fill(e.Text))
+		w.literals[e] = made
+	}
+	return made
 }
 
 // choice walks a choice: the alternatives that lead to the target, else the first that can be written.
@@ -296,7 +311,7 @@ func printed(e grammar.Expression) string {
 func (w *walker) item(e grammar.Expression, s scene) language.Node {
 	switch e := e.(type) {
 	case *grammar.Literal:
-		return language.Text(w.fill(e.Text))
+		return w.literal(e)
 	case *grammar.Blank:
 		if s.header {
 			return language.Text(e.Canonical)

@@ -4,9 +4,9 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
-	"strings"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/internal/content"
 )
 
 // assistantMessage is a message in JSON: as in an OpenAI request, or as `parlance parse --json` prints it.
@@ -21,6 +21,11 @@ type assistantMessage struct {
 		Text  string `json:"text"`
 		Index int    `json:"index"`
 	} `json:"segments"`
+}
+
+// given tells whether there is anything of a message; null counts, as in an answer of calls only.
+func (m *assistantMessage) given() bool {
+	return m.Role != "" || m.Content != nil || m.Reasoning != nil || m.ReasoningContent != nil || m.ToolCalls != nil || m.Segments != nil
 }
 
 // toolCall is a call with its function, or with the name and the arguments beside the id.
@@ -43,7 +48,7 @@ func (m *assistantMessage) message() (out *parlance.Message, err error) {
 			break
 		}
 	}
-	if out.Content, err = contentText(m.Content); err != nil {
+	if out.Content, err = content.Text(m.Content); err != nil {
 		return nil, fmt.Errorf("content: %w", err)
 	}
 	for k, call := range m.ToolCalls {
@@ -82,33 +87,4 @@ func (m *assistantMessage) message() (out *parlance.Message, err error) {
 		out.Segments = append(out.Segments, segment)
 	}
 	return out, nil
-}
-
-// contentText is the text of a content: a string, null, or parts of text.
-func contentText(content jsontext.Value) (string, error) {
-	switch content.Kind() {
-	case '"':
-		var text string
-		err := json.Unmarshal(content, &text)
-		return text, err
-	case '[':
-		var parts []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(content, &parts); err != nil {
-			return "", err
-		}
-		var out strings.Builder
-		for k, part := range parts {
-			if part.Type != "text" && part.Type != "output_text" {
-				return "", fmt.Errorf("part %d: expected text, found %q", k, part.Type)
-			}
-			out.WriteString(part.Text)
-		}
-		return out.String(), nil
-	case 'n', 0:
-		return "", nil
-	}
-	return "", fmt.Errorf("expected text, found %s", content)
 }

@@ -88,7 +88,7 @@ func loadWorkloads(file string, e *conformance.Environment) ([]*workload, error)
 	}
 	var raw []jsontext.Value
 	if err := conformance.Decode(data, &raw); err != nil {
-		return nil, fmt.Errorf("%s: expected an array of workloads: %w", file, err)
+		return nil, fmt.Errorf("%s: workloads: %w", file, err)
 	}
 	if len(raw) == 0 {
 		return nil, fmt.Errorf("%s: expected workloads, found none", file)

@@ -61,6 +61,7 @@ const hermesCall = "Let me see.\n<tool_call>\n{\"name\": \"get_weather\", \"argu
 
 func TestMistakesInTheCommandLine(t *testing.T) {
 	answer := file(t, "answer.txt", hermesCall)
+	empty := file(t, "empty.json", "{}")
 	for _, test := range []struct {
 		arguments string
 		status    int
@@ -92,8 +93,21 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"check --splits -1 .", 2, "--splits: expected a number from 0, found -1"},
 		{"formats hermse", 1, `there is no format or parser "hermse" (did you mean hermes`},
 		{"bench", 2, "expected FILE, found nothing"},
-		{"bench " + answer, 1, "answer.txt: expected an array of workloads: expected JSON"},
+		{"bench " + answer, 1, "answer.txt: workloads: expected JSON"},
 		{"batch -o /nowhere/x", 1, "/nowhere/x: no such file"},
+		{"lint hermse", 1, `expected a file, a folder or the name of a format, found "hermse", which is none (did you mean hermes`},
+		{"lint zzzzzz", 1, `found "zzzzzz", which is none (parlance formats lists the formats)`},
+		{"parse --tool-call-parser hf", 1, "(--tokenizer or --response-template gives it)"},
+		{"parse --tool-call-parser hermes --include-reasoning=maybe", 2, `--include-reasoning: expected true or false, found "maybe"`},
+		{"serve --port x", 2, `--port: expected a whole number, found "x"`},
+		{"serve --engine-timeout 5", 2, `--engine-timeout: expected a time with its unit, such as 500ms, 30s or 10m, found "5"`},
+		{"prompt --chat-template hermes " + answer, 1, "answer.txt: expected a request for chat completions: expected JSON"},
+		{"prompt --chat-template hermes " + empty, 1, "empty.json: messages: expected an array of messages, found nothing"},
+		{"prompt --chat-template hermes --tools " + empty + " ../../samples/request.json", 1, "empty.json: tools: expected an array, found an object"},
+		{"render --tool-call-parser hermes " + empty, 1, "empty.json: expected a message with content, reasoning or tool_calls, found none of them"},
+		{"constrain", 2, "expected --tool-call-parser or --reasoning-parser, found neither"},
+		{"constrain --tool-call-parser hermes --response-format " + answer, 1, "answer.txt: response_format: expected JSON"},
+		{"detect", 2, "or a sample of output on the standard input, found nothing"},
 		{"version now", 2, `expected no argument, found "now"`},
 	} {
 		o := run(t, "", strings.Fields(test.arguments)...)
@@ -135,6 +149,9 @@ func TestCompletionKnowsTheNames(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	contains(t, good(t, "", "version"), "parlance ", " go1.")
+	if flag, command := good(t, "", "--version"), good(t, "", "version"); flag != command {
+		t.Errorf("--version prints %q, version %q", flag, command)
+	}
 }
 
 func TestSize(t *testing.T) {

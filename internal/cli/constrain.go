@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
 	"fmt"
@@ -55,12 +56,12 @@ format. If nothing has to be held, nothing is printed, and the standard error sa
 	flags.StringVar(&f.reasoning, "reasoning-parser", "", "the `NAME` of the parser for reasoning")
 	flags.StringVar(&f.tools, "tools", "", "a `FILE` with the declared tools, an array as in an OpenAI request")
 	flags.StringVar(&f.toolChoice, "tool-choice", "auto", "auto, none, required, the `NAME` of a tool, or JSON as in an OpenAI request")
-	f.strictLevel = addChoice(command, "tool-strict-level", "how strictly calls are held: as the tools and the format say, to the format and the names, or to the schemas too", "", "auto", "function", "parameter")
+	f.strictLevel = addChoice(command, "tool-strict-level", "the `LEVEL` to which calls are held: auto (as the tools and the format say), function (the format and the names), parameter (the schemas too)", "", "auto", "function", "parameter")
 	flags.BoolVar(&f.parallel, "parallel-tool-calls", true, "let there be more than one call")
 	flags.StringVar(&f.responseFormat, "response-format", "", "a `FILE` with the response_format of an OpenAI request")
 	flags.StringVar(&f.prompt, "prompt", "", "the rendered prompt or its end, as `TEXT` or @FILE; it shows whether a thought is open")
 	flags.StringVar(&f.kwargs, "chat-template-kwargs", "", "the arguments of the chat template, a `JSON` object; they may switch thinking on or off")
-	f.dialect = addChoice(command, "dialect", "the grammar language", "structural-tag", "gbnf", "ebnf", "lark", "json-schema")
+	f.dialect = addChoice(command, "dialect", "the `LANGUAGE` of the grammar: structural-tag, gbnf, ebnf, lark or json-schema", "structural-tag", "gbnf", "ebnf", "lark", "json-schema")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object with the dialect, the text and the notes")
 	f.plugins = addPlugins(command)
 	completeParsers(command, f.plugins)
@@ -74,7 +75,7 @@ func (f *constrainFlags) run(command *cobra.Command) error {
 		return err
 	}
 	if c == nil {
-		fmt.Fprintln(command.ErrOrStderr(), "nothing has to be held")
+		fmt.Fprintln(command.ErrOrStderr(), "nothing has to be held ("+f.whyNothing()+")")
 		return nil
 	}
 	text, err := f.written(c)
@@ -99,8 +100,19 @@ func (f *constrainFlags) run(command *cobra.Command) error {
 	return out.Flush()
 }
 
+// whyNothing says what a request lacks to be held to anything.
+func (f *constrainFlags) whyNothing() string {
+	if f.tools == "" {
+		return "there are no tools: --tools"
+	}
+	return "no call is forced and no tool is strict: --tool-choice required, or --tool-strict-level"
+}
+
 // constraint makes the constraint, nil if there is none.
 func (f *constrainFlags) constraint() (*constraint.Constraint, error) {
+	if f.tool == "" && f.reasoning == "" {
+		return nil, usagef("expected --tool-call-parser or --reasoning-parser, found neither (parlance formats lists the names)")
+	}
 	registry, err := f.plugins.Registry()
 	if err != nil {
 		return nil, err
@@ -126,6 +138,9 @@ func (f *constrainFlags) constraint() (*constraint.Constraint, error) {
 		data, err := os.ReadFile(f.responseFormat)
 		if err != nil {
 			return nil, fmt.Errorf("--response-format: %w", err)
+		}
+		if err := conformance.Decode(data, &map[string]jsontext.Value{}); err != nil {
+			return nil, fmt.Errorf("%s: response_format: %w", f.responseFormat, err)
 		}
 		if r.ResponseFormat, err = constraint.ParseResponseFormat(data); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.responseFormat, err)

@@ -46,7 +46,7 @@ yourself; Ctrl-C ends it.`,
 		RunE: func(command *cobra.Command, _ []string) error { return d.run(command) },
 	}
 	command.Flags().IntVar(&d.port, "port", 8000, "the port to serve on; if it is taken, a free one is")
-	command.Flags().StringVar(&d.model, "model", "qwen3-8b", "whose recordings to show")
+	command.Flags().StringVar(&d.model, "model", "qwen3-8b", "the `MODEL` whose recordings to show")
 	command.Flags().BoolVar(&d.once, "once", false, "end after the two answers, on a terminal too")
 	return command
 }

@@ -135,6 +135,9 @@ func (f *detectFlags) result(in io.Reader, arguments []string) (detect.Result, e
 		if err != nil {
 			return detect.Result{}, err
 		}
+		if len(data) == 0 {
+			return detect.Result{}, usagef("expected FOLDER, FILE or NAME, or a sample of output on the standard input, found nothing")
+		}
 		samples = append(samples, string(data))
 	}
 	if len(samples) > 0 {
@@ -203,11 +206,13 @@ func (f *detectFlags) print(out io.Writer, r detect.Result) {
 	for _, line := range advice(f.detector, r) {
 		fmt.Fprintf(out, "%s\n", line)
 	}
-	for _, half := range []struct {
+	for i, half := range []struct {
 		title   string
 		guesses []detect.Guess
 	}{{"tool calls", r.Tools}, {"reasoning", r.Reasoning}} {
-		fmt.Fprintln(out)
+		if i > 0 || r.Flags() != "" {
+			fmt.Fprintln(out)
+		}
 		heading(out, p, bold, half.title)
 		if len(half.guesses) == 0 {
 			fmt.Fprintln(out, "(no guess)")

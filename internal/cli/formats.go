@@ -187,6 +187,9 @@ const (
 func fact(out io.Writer, name, text string) {
 	label := name + strings.Repeat(" ", max(2, factWidth-utf8.RuneCountInString(name)))
 	width := utf8.RuneCountInString(label)
+	if width > factWidth && width+utf8.RuneCountInString(text) > lineWidth {
+		label, width = name+"\n"+strings.Repeat(" ", factWidth), factWidth
+	}
 	fmt.Fprint(out, label)
 	at := width
 	for i, word := range strings.Split(text, " ") {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -80,7 +82,7 @@ func lintAll(arguments []string) (reports []*lint.Report, faults []string, err e
 		if _, builtin := parlance.Format(argument); !builtin {
 			files, where, err := plugins.Files(argument)
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, noDefinition(argument, err)
 			}
 			over, err := library.Over(files, where, true)
 			if err != nil {
@@ -99,6 +101,19 @@ func lintAll(arguments []string) (reports []*lint.Report, faults []string, err e
 		}
 	}
 	return reports, faults, nil
+}
+
+// noDefinition is the error for an argument that is no file: if it has the shape of a name, a format was meant.
+func noDefinition(argument string, err error) error {
+	if _, missing := os.Stat(argument); missing == nil || strings.ContainsAny(argument, `/\.`) {
+		return err
+	}
+	near := nearest(parlance.Default(), argument, formatNames(parlance.Default()))
+	near = slices.DeleteFunc(near, func(name string) bool { _, format := parlance.Format(name); return !format })
+	if len(near) == 0 {
+		return fmt.Errorf("expected a file, a folder or the name of a format, found %q, which is none (parlance formats lists the formats)", argument)
+	}
+	return fmt.Errorf("expected a file, a folder or the name of a format, found %q, which is none (did you mean %s?)", argument, strings.Join(near, ", "))
 }
 
 func lintOne(library *grammar.Library, format string) (*lint.Report, error) {

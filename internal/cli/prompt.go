@@ -13,6 +13,7 @@ import (
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/chattemplate"
+	"github.com/parlance-llm/parlance/conformance"
 	"github.com/parlance-llm/parlance/templates"
 )
 
@@ -168,12 +169,18 @@ func (f *promptFlags) chat(command *cobra.Command, arguments []string, set *chat
 		return chat, fmt.Errorf("%s: %w", name, err)
 	}
 	var request promptRequest
-	if err := json.Unmarshal(data, &request); err != nil {
+	if err := conformance.Decode(data, &request); err != nil {
 		return chat, fmt.Errorf("%s: expected a request for chat completions: %w", name, err)
+	}
+	if request.Messages == nil {
+		return chat, fmt.Errorf("%s: messages: expected an array of messages, found nothing", name)
 	}
 	if f.tools != "" {
 		if request.Tools, err = os.ReadFile(f.tools); err != nil {
 			return chat, fmt.Errorf("--tools: %w", err)
+		}
+		if err := conformance.Decode(request.Tools, &[]json.RawMessage{}); err != nil {
+			return chat, fmt.Errorf("%s: tools: %w", f.tools, err)
 		}
 	}
 	chat = chattemplate.Chat{

@@ -91,6 +91,9 @@ func renderMessage(out io.Writer, r *render.Renderer, o render.Options, data []b
 	if err := conformance.Decode(data, &m); err != nil {
 		return err
 	}
+	if !m.given() {
+		return errors.New("expected a message with content, reasoning or tool_calls, found none of them")
+	}
 	read, err := m.message()
 	if err != nil {
 		return err

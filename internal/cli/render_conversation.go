@@ -9,6 +9,7 @@ import (
 
 	"github.com/parlance-llm/parlance"
 	"github.com/parlance-llm/parlance/conformance"
+	"github.com/parlance-llm/parlance/internal/content"
 	"github.com/parlance-llm/parlance/render"
 )
 
@@ -34,7 +35,7 @@ func (m *conversationMessage) result() (render.Result, error) {
 		}
 	}
 	var err error
-	if r.Content, err = contentText(m.Content); err != nil {
+	if r.Content, err = content.Text(m.Content); err != nil {
 		return r, fmt.Errorf("content: %w", err)
 	}
 	return r, nil

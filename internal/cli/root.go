@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/parlance-llm/parlance"
 )
@@ -48,12 +49,24 @@ func New() *cobra.Command {
 		Short: "Sort what language models write into reasoning, content and tool calls",
 		Long: `A model writes everything as text, each family in a format of its own. Parlance knows the formats: it sorts the
 text, whole or streamed, into reasoning, content and tool calls.`,
+		Example: `  parlance demo
+  parlance detect zai-org/GLM-4.6
+  parlance parse --tool-call-parser hermes answer.txt
+  parlance serve --playground`,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Annotations:   map[string]string{},
 	}
 	root.PersistentPreRun = func(*cobra.Command, []string) { root.Annotations[startedKey] = "yes" }
+	root.Flags().BoolP("version", "v", false, "print the version")
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.AddCommand(newParse(), newRender(), newBatch(), newCheck(), newFormats(), newBench(), newLint(), newConstrain(), newDetect(), newPrompt(), newDoctor(), newServe(), newDemo(), newVersion())
+	for _, command := range root.Commands() {
+		command.Flags().SortFlags = false
+	}
+	setUsage(root)
 	return root
 }
 
@@ -94,11 +107,31 @@ func usagef(format string, arguments ...any) error {
 // errSilent ends with status 1 when all has been said.
 var errSilent = errors.New("")
 
+// flagError says of a value that its flag cannot take what was expected, in the words of the command line, not of Go.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	expected := map[string]string{
+		"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",
+		"duration": "a time with its unit, such as 500ms, 30s or 10m",
+	}[invalid.GetFlag().Value.Type()]
+	if expected == "" {
+		return err
+	}
+	return fmt.Errorf("--%s: expected %s, found %q", invalid.GetFlag().Name, expected, invalid.GetValue())
+}
+
 // message adds to an error what a user of the command line can do about it.
 func message(err error) string {
 	var name *parlance.NameError
 	if errors.As(err, &name) && len(name.Nearest) == 0 {
 		return err.Error() + " (parlance formats lists the names)"
+	}
+	var template *parlance.TemplateError
+	if errors.As(err, &template) && template.Err == nil && template.Field == "" && template.Tool+template.Reasoning != "" {
+		return err.Error() + " (--tokenizer or --response-template gives it)"
 	}
 	return err.Error()
 }

@@ -3,6 +3,7 @@ package commandpages
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,11 +31,7 @@ func Pages(root *cobra.Command) map[string]string {
 
 func page(command *cobra.Command) string {
 	var out strings.Builder
-	long := command.Long
-	if long == "" {
-		long = command.Short
-	}
-	fmt.Fprintf(&out, "# parlance %s\n\n%s.\n\n```\n%s\n```\n\n```\n%s\n```\n", command.Name(), command.Short, command.UseLine(), strings.TrimSpace(long))
+	fmt.Fprintf(&out, "# parlance %s\n\n%s.\n\n```\n%s\n```\n%s", command.Name(), command.Short, command.UseLine(), prose(command.Long))
 	if command.Example != "" {
 		fmt.Fprintf(&out, "\n## Examples\n\n```\n%s\n```\n", unindented(command.Example))
 	}
@@ -51,12 +48,54 @@ func page(command *cobra.Command) string {
 		if value != "" {
 			name += " " + value
 		}
-		fmt.Fprintf(&flags, "| `%s` | %s | %s |\n", cell(name), cell(text(usage)), standard(f))
+		fmt.Fprintf(&flags, "| `%s` | %s | %s |\n", cell(name), cell(marked(usage)), standard(f))
 	})
 	if flags.Len() > 0 {
 		fmt.Fprintf(&out, "\n## Flags\n\n| flag | | if it is not given |\n|---|---|---|\n%s", flags.String())
 	}
 	fmt.Fprintf(&out, generated, command.Name()+" ")
+	return out.String()
+}
+
+// spelled is what stands in running text as it is typed: a command, a flag, a route, a variable, an object of JSON.
+var spelled = regexp.MustCompile(`'parlance [^']*'|--[a-z]+(-[a-z]+)*|/v1/[a-z/]*[a-z]|\{"[^}]*\}|[A-Z]+(_[A-Z]+)+|⟪/?[a-z]+⟫`)
+
+// prose makes Markdown of a description: paragraphs, and what is indented in it, a table say, as a block.
+func prose(description string) string {
+	var out strings.Builder
+	indented := false
+	block := func(open bool) {
+		if open != indented {
+			out.WriteString(map[bool]string{true: "\n```\n", false: "```\n\n"}[open])
+			indented = open
+		}
+	}
+	for line := range strings.Lines(description) {
+		line = strings.TrimRight(line, "\n")
+		block(strings.HasPrefix(line, "  "))
+		if indented {
+			out.WriteString(strings.TrimPrefix(line, "  ") + "\n")
+			continue
+		}
+		out.WriteString(marked(line) + "\n")
+	}
+	block(false)
+	description = strings.TrimRight(strings.ReplaceAll(out.String(), "\n\n\n", "\n\n"), "\n")
+	if description == "" {
+		return ""
+	}
+	return "\n" + description + "\n"
+}
+
+// marked is running text in which what is spelled stands as code.
+func marked(line string) string {
+	var out strings.Builder
+	at := 0
+	for _, found := range spelled.FindAllStringIndex(line, -1) {
+		out.WriteString(text(line[at:found[0]]) + "`" + strings.Trim(line[found[0]:found[1]], "'") + "`")
+		at = found[1]
+	}
+	out.WriteString(text(line[at:]))
 	return out.String()
 }
 

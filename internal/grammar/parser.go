@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -28,10 +27,12 @@ func ParseGrammar(file, source string, first Position) ([]*Rule, error) {
 	return rules, nil
 }
 
+// parser reads grammar text from the top down; token is the one it has not used yet. Each method that reads something
+// begins at its first token and leaves off behind its last.
 type parser struct {
 	lexer
 	token token
-	inSet int
+	inSet int // how many sets are open: a word before '=' is an attribute there
 }
 
 func (p *parser) advance() (err error) {
@@ -57,6 +58,7 @@ func (p *parser) expect(symbol, why string) error {
 	return p.advance()
 }
 
+// rule reads name = choice "." .
 func (p *parser) rule() (*Rule, error) {
 	rule := &Rule{File: p.file, Position: p.token.position}
 	var err error
@@ -90,6 +92,7 @@ func (p *parser) ruleName(what string) (string, error) {
 	return name, p.advance()
 }
 
+// choice reads sequences with | between them.
 func (p *parser) choice() (*Choice, error) {
 	choice := &Choice{Position: p.token.position}
 	for {
@@ -106,6 +109,7 @@ func (p *parser) choice() (*Choice, error) {
 	}
 }
 
+// sequence reads items one after the other, and the tests behind them.
 func (p *parser) sequence() (*Sequence, error) {
 	sequence := &Sequence{Position: p.token.position}
 	for {
@@ -128,6 +132,7 @@ func (p *parser) sequence() (*Sequence, error) {
 	}
 }
 
+// tests reads if capture [ = pattern { or pattern } ] { and … } .
 func (p *parser) tests(sequence *Sequence) error {
 	for {
 		if err := p.advance(); err != nil { // if, and
@@ -172,6 +177,7 @@ func (p *parser) tests(sequence *Sequence) error {
 	}
 }
 
+// item reads blanks, layout, a look ahead, or a primary with what may stand behind it: ? and % separator.
 func (p *parser) item() (Expression, error) {
 	position := p.token.position
 	switch {
@@ -234,6 +240,7 @@ func (p *parser) item() (Expression, error) {
 	return inner, nil
 }
 
+// primary reads a literal, a run, a capture, a group, a repetition, a set, an envelope, the end, or a reference.
 func (p *parser) primary() (Expression, error) {
 	t := p.token
 	switch {
@@ -293,159 +300,4 @@ func (p *parser) primary() (Expression, error) {
 		return &Reference{Position: t.position, Name: name}, nil
 	}
 	return nil, p.fail(t.position, "expected a literal, a capture, a rule or a group, found %s", t)
-}
-
-func (p *parser) set() (Expression, error) {
-	set := &Set{Position: p.token.position}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	p.inSet++
-	defer func() { p.inSet-- }()
-	for !p.is("]") {
-		if p.token.kind == tokenEnd {
-			return nil, p.fail(p.token.position, "expected ']' to close the set that begins in line %d", set.Position.Line)
-		}
-		element, err := p.item()
-		if err != nil {
-			return nil, err
-		}
-		set.Elements = append(set.Elements, element)
-	}
-	return set, p.advance()
-}
-
-func (p *parser) attribute() (Expression, error) {
-	attribute := &Attribute{Position: p.token.position, Name: p.token.text}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if err := p.expect("=", "behind the attribute "+attribute.Name); err != nil {
-		return nil, err
-	}
-	if !p.is("@") {
-		return nil, p.fail(p.token.position, "expected a capture for the attribute %s, found %s", attribute.Name, p.token)
-	}
-	var err error
-	attribute.Capture, err = p.capture()
-	return attribute, err
-}
-
-func (p *parser) captureName() (string, error) {
-	if err := p.expect("@", "before the name of a capture"); err != nil {
-		return "", err
-	}
-	if p.token.kind != tokenWord || !p.token.glued {
-		return "", p.fail(p.token.position, "expected the name of a capture right behind '@', found %s", p.token)
-	}
-	name := p.token.text
-	return name, p.advance()
-}
-
-func (p *parser) capture() (*Capture, error) {
-	capture := &Capture{Position: p.token.position}
-	var err error
-	if capture.Name, err = p.captureName(); err != nil {
-		return nil, err
-	}
-	if !p.is(":") || !p.token.glued {
-		return capture, nil
-	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	t := p.token
-	switch {
-	case t.kind == tokenWord:
-		codec := &Codec{Position: t.position, Kind: t.text}
-		if !slices.Contains(Codecs, codec.Kind) {
-			return nil, p.fail(t.position, "expected the codec json, python, delimited, xml or text, found %s", t)
-		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		if codec.Kind == "delimited" {
-			if err := p.expect("(", "and the delimiter behind delimited"); err != nil {
-				return nil, err
-			}
-			if p.token.kind != tokenLiteral || p.token.text == "" {
-				return nil, p.fail(p.token.position, "expected the delimiter as a literal, found %s", p.token)
-			}
-			codec.Delimiter = p.token.text
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			if err := p.expect(")", "behind the delimiter"); err != nil {
-				return nil, err
-			}
-		}
-		capture.Shape = codec
-	case t.kind == tokenLiteral, t.kind == tokenRun, p.is("("):
-		if capture.Shape, err = p.primary(); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, p.fail(t.position, "expected a codec, a literal, a run or a group behind @%s:, found %s", capture.Name, t)
-	}
-	return capture, nil
-}
-
-func (p *parser) envelope() (Expression, error) {
-	envelope := &Envelope{Position: p.token.position}
-	for _, step := range []string{"", "{"} { // json, {
-		if step != "" && !p.is(step) {
-			return nil, p.fail(p.token.position, "expected '{', found %s", p.token)
-		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-	}
-	for {
-		member, err := p.member()
-		if err != nil {
-			return nil, err
-		}
-		envelope.Members = append(envelope.Members, member)
-		if more, err := p.accept(","); err != nil {
-			return nil, err
-		} else if !more {
-			return envelope, p.expect("}", "to close the envelope")
-		}
-	}
-}
-
-func (p *parser) member() (member Member, err error) {
-	member.Position = p.token.position
-	if p.is("@") {
-		if member.KeyCapture, err = p.captureName(); err != nil {
-			return member, err
-		}
-	} else {
-		for {
-			if p.token.kind != tokenLiteral {
-				return member, p.fail(p.token.position, "expected the key of a member as a literal, found %s", p.token)
-			}
-			member.Keys = append(member.Keys, p.token.text)
-			if err := p.advance(); err != nil {
-				return member, err
-			}
-			if more, err := p.accept("|"); err != nil {
-				return member, err
-			} else if !more {
-				break
-			}
-		}
-	}
-	if member.Optional, err = p.accept("?"); err != nil {
-		return member, err
-	}
-	if err := p.expect(":", "behind the key of a member"); err != nil {
-		return member, err
-	}
-	if p.token.kind == tokenLiteral {
-		member.Fixed = p.token.text
-		return member, p.advance()
-	}
-	member.Capture, err = p.captureName()
-	return member, err
 }

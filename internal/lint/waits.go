@@ -93,7 +93,6 @@ func leads(n *program.Node) (out []*program.Node) {
 		for i := range n.Value.StartEdges {
 			edge(&n.Value.StartEdges[i])
 		}
-		out = append(out, n.Value.Args, n.Value.AfterCall)
 	}
 	return append(out, n.OnText, n.Fail, n.Next, n.Opened, n.Element, n.Rejected, n.Echo, n.Plain, n.Tail)
 }

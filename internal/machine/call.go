@@ -1,9 +1,6 @@
 package machine
 
 import (
-	"github.com/parlance-llm/parlance/internal/codec"
-	"github.com/parlance-llm/parlance/internal/codec/jsonscan"
-	"github.com/parlance-llm/parlance/internal/match"
 	"github.com/parlance-llm/parlance/internal/program"
 	"github.com/parlance-llm/parlance/internal/schema"
 )
@@ -150,6 +147,13 @@ func (m *Machine) closeArguments() {
 	}
 }
 
+// finishArguments ends a call whose arguments are made here and complete; its closers are read next.
+func (m *Machine) finishArguments(n *program.Node) {
+	m.closeArguments()
+	m.endCall(false)
+	m.enter(n.Tail)
+}
+
 // empty are the arguments of a call that has none.
 var empty = []byte("{}")
 
@@ -199,169 +203,6 @@ func (m *Machine) goodArguments() {
 	m.endCall(false)
 }
 
-// inJSON reads a JSON object as arguments.
-func (m *Machine) inJSON(n *program.Node, piece []byte, i int) int {
-	switch {
-	case m.open && n.Phase == program.InCall: // the arguments of a call that has begun already
-		if !m.call.first {
-			m.fail(n, i, nil) // they have begun in another way
-			return i
-		}
-		m.settle(i, 0, AsMarkup, -1)
-		m.call.syntax = inText
-	case m.open:
-		name := string(m.named("name"))
-		if m.options.Forced != "" && name == "" {
-			name = m.options.Forced
-		}
-		if !m.begin(name, string(m.named("id")), i, 0) {
-			m.fail(n, i, nil)
-			return i
-		}
-		m.call.syntax = inText
-	}
-	i, done := m.scan(piece, i)
-	if done {
-		m.leaveArguments(n, i)
-	}
-	return i
-}
-
-// leaveArguments goes to the tail of a call.
-func (m *Machine) leaveArguments(n *program.Node, i int) {
-	if !m.call.malformed {
-		m.goodArguments()
-	}
-	m.enter(n.Tail)
-	m.from = i
-}
-
-// scan passes JSON arguments on and answers whether they are over. JSON that goes wrong goes on raw, to the bracket
-// that balances its first (ruling 34).
-func (m *Machine) scan(piece []byte, i int) (int, bool) {
-	for i < len(piece) {
-		if m.raw.on {
-			return m.scanRaw(piece, i)
-		}
-		from := i
-		var event jsonscan.Event
-		i, event = m.json.Scan(piece, i)
-		if i > from {
-			m.take(piece[from:i], AsArguments, m.calls-1)
-			m.passed(piece[from:i])
-		}
-		switch event {
-		case jsonscan.Done:
-			return i, true
-		case jsonscan.Control:
-			m.take(piece[i:i+1], AsArguments, m.calls-1)
-			m.scratch = codec.AppendEscaped(m.scratch[:0], piece[i])
-			m.arguments(m.scratch, memoryReused)
-			i = m.json.Skip(i)
-		case jsonscan.Broken:
-			m.call.malformed = true
-			m.raw = raw{on: true, depth: m.json.Depth(), inString: m.json.InString(), escape: m.json.AfterEscape()}
-		}
-	}
-	return i, false
-}
-
-// passed gives out argument text as the model wrote it.
-func (m *Machine) passed(text []byte) {
-	m.call.first = false
-	m.arguments(text, memoryChunk)
-}
-
-// raw follows argument text that is no JSON: brackets are counted, strings respected.
-type raw struct {
-	on       bool
-	depth    int
-	inString bool
-	escape   bool
-}
-
-func (r *raw) step(c byte) (over bool) {
-	switch {
-	case r.escape:
-		r.escape = false
-	case r.inString:
-		switch c {
-		case '\\':
-			r.escape = true
-		case '"':
-			r.inString = false
-		}
-	case c == '"':
-		r.inString = true
-	case c == '{' || c == '[':
-		r.depth++
-	case c == '}' || c == ']':
-		r.depth--
-		return r.depth <= 0
-	}
-	return false
-}
-
-func (m *Machine) scanRaw(piece []byte, i int) (int, bool) {
-	from, over := i, false
-	for i < len(piece) && !over {
-		over = m.raw.step(piece[i])
-		i++
-	}
-	m.take(piece[from:i], AsArguments, m.calls-1)
-	m.passed(piece[from:i])
-	if over {
-		m.raw = raw{}
-	}
-	return i, over
-}
-
-// inPython reads keyword arguments.
-func (m *Machine) inPython(n *program.Node, piece []byte, i int) int {
-	if m.open && m.argumentsFrom < 0 {
-		m.argumentsFrom = m.heldLength(i)
-	}
-	from := i
-	rest := piece[i:]
-	if m.open {
-		rest = rest[:m.room(len(rest), m.heldLength(i))]
-	}
-	arena := len(m.arena)
-	used, out, status := m.python.Step(rest, m.arena)
-	m.arena, out = out, out[arena:]
-	i += used
-	if m.open {
-		switch {
-		case status == codec.Refused:
-			m.fail(n, i, nil)
-			return i
-		case !m.python.Certain():
-			if m.tooLong(i) {
-				m.fail(n, i, nil)
-			}
-			return i
-		}
-		m.suspend(i)
-		rest := m.held[m.argumentsFrom:]
-		if !m.commit(i, len(rest)) {
-			m.fail(n, i, nil)
-			return i
-		}
-		m.call.syntax = inCode
-		m.take(rest, AsArguments, m.calls-1)
-		from = i
-	}
-	m.take(piece[from:i], AsArguments, m.calls-1)
-	m.give(out)
-	if status == codec.Done {
-		m.closeArguments()
-		m.endCall(false)
-		m.enter(n.Tail)
-		m.from = i
-	}
-	return i
-}
-
 // made gives out argument text that was appended to the arena.
 func (m *Machine) made(arena []byte) {
 	text := arena[len(m.arena):]
@@ -375,54 +216,4 @@ func (m *Machine) give(text []byte) {
 		m.call.first = false
 		m.arguments(text[:len(text):len(text)], memoryStatic)
 	}
-}
-
-func (m *Machine) startDelimited(n *program.Node) {
-	m.delimited.Quotes = n.Quotes
-	m.delimited.Start(n.Delimiter, n.Closer, m.call.schema)
-	m.call.syntax = inDelimiters
-	m.typed = !m.tokenDelimiter(n)
-}
-
-// inDelimited reads arguments with delimited strings. Outside strings the closers of the call end them.
-func (m *Machine) inDelimited(n *program.Node, piece []byte, i int) int {
-	arena := len(m.arena)
-	used, out, status := m.delimited.Step(piece[i:], m.arena, m.typed)
-	m.arena, out = out, out[arena:]
-	m.take(piece[i:i+used], AsArguments, m.calls-1)
-	i += used
-	m.give(out)
-	if status == codec.Done {
-		m.closeArguments()
-		m.endCall(false)
-		m.enter(n.Tail)
-		m.from = i
-	}
-	return i
-}
-
-// tokenDelimiter tells whether the delimiter counts only as a token.
-func (m *Machine) tokenDelimiter(n *program.Node) bool {
-	for _, token := range m.program.Tokens {
-		if string(token) == string(n.Delimiter) {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *Machine) delimiterToken(n *program.Node, text []byte) {
-	m.take(text, AsArguments, m.calls-1)
-	m.made(m.delimited.Delimiter(m.arena))
-}
-
-// delimitedToken reads a token that is not the delimiter: a closer of the call ends arguments whose bracket is missing.
-func (m *Machine) delimitedToken(n *program.Node, s match.Symbol, text []byte) bool {
-	if !m.delimited.InString() && n.Tail.Table.Knows(s) {
-		m.closeArguments()
-		m.endCall(false)
-		m.enter(n.Tail)
-		return false
-	}
-	return m.readToken(text)
 }

@@ -329,39 +329,6 @@ func (m *Machine) endAttribute(n *program.Node, text []byte, i int) {
 	m.enterFrom(n, n.Next)
 }
 
-// unescape undoes the entities of attributes.
-func unescape(text []byte) []byte {
-	if bytes.IndexByte(text, '&') < 0 {
-		return text
-	}
-	var out []byte
-	for len(text) > 0 {
-		if r, n := entity(text); n > 0 {
-			out = append(out, r)
-			text = text[n:]
-			continue
-		}
-		out = append(out, text[0])
-		text = text[1:]
-	}
-	return out
-}
-
-var entities = []struct {
-	name string
-	char byte
-}{{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}}
-
-// entity gives the character of the entity at the beginning of text and its length, or 0.
-func entity(text []byte) (byte, int) {
-	for _, e := range entities {
-		if len(text) >= len(e.name) && string(text[:len(e.name)]) == e.name {
-			return e.char, len(e.name)
-		}
-	}
-	return 0, 0
-}
-
 // readToken reads a token that is no marker here as the characters it stands for.
 func (m *Machine) readToken(text []byte) bool {
 	for i := 0; i < len(text); {

@@ -97,3 +97,45 @@ func (t *trace) merged() []Span {
 	}
 	return out
 }
+
+// take accounts for input: what is next in it became something.
+func (m *Machine) take(text []byte, as As, call int) {
+	if m.echo.recording { // what the prompt holds of the block is repeated too
+		m.echo.record(text)
+	}
+	if m.promptHeld > 0 {
+		text = m.ofOutput(text)
+	}
+	if len(text) == 0 {
+		return
+	}
+	if m.keep && m.call.open {
+		m.call.text = append(m.call.text, text...)
+	}
+	if m.count != nil {
+		m.count.add(m.position+len(text), as, call)
+	}
+	if m.trace != nil {
+		if as == asPending {
+			m.trace.pending[call] = append(m.trace.pending[call], len(m.trace.spans))
+			call = -1
+		}
+		m.trace.add(m.position, m.position+len(text), as, call)
+	}
+	m.position += len(text)
+}
+
+// ofOutput leaves out what came with the prompt.
+func (m *Machine) ofOutput(text []byte) []byte {
+	k := min(m.promptHeld, len(text))
+	m.promptHeld -= k
+	return text[k:]
+}
+
+// Trace gives what became of every byte so far, if a trace is kept.
+func (m *Machine) Trace() []Span {
+	if m.trace == nil {
+		return nil
+	}
+	return m.trace.merged()
+}

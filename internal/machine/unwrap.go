@@ -39,3 +39,11 @@ func (m *Machine) unwrapLone() {
 	c.unwraps, c.whole, c.first = false, true, false
 	m.arguments(object, memoryReused)
 }
+
+var anObject = func() *schema.Schema {
+	s, err := schema.Parse([]byte(`{"type": "object"}`))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}()

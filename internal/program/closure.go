@@ -127,6 +127,8 @@ func (w *walker) add(it item) {
 	}
 }
 
+// walk goes from a place to all that can be read next. state is what has been passed on the way, ahead what a look ahead
+// asks for.
 func (w *walker) walk(p place, state item, ahead *lookahead) {
 	g := w.c.graph
 	s := &g.steps[p.step]
@@ -135,34 +137,23 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 		return
 	}
 	w.seen[key] = true
-	next := func(state item, ahead *lookahead) {
-		for _, step := range s.next {
-			w.walk(place{step, p.rank}, state, ahead)
-		}
-	}
 	if w.reach.within != nil && w.reach.within.exit == p.step {
 		return
 	}
 	switch s.op {
 	case stepNothing:
-		next(state, ahead)
-		return
 	case stepThought:
-		if w.reach.mode != Off {
-			next(state, ahead)
+		if w.reach.mode == Off {
+			return
 		}
-		return
 	case stepEnter:
 		// What may stand at the beginning of the output may stand behind a marker of the half around it, not behind mere
 		// text (notation §1.5).
-		if !state.left {
-			next(state, ahead)
+		if state.left {
+			return
 		}
-		return
 	case stepLeave:
 		state.left = true
-		next(state, ahead)
-		return
 	case stepLook:
 		w.end = w.end || s.look.end
 		if s.look.blank {
@@ -170,8 +161,7 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 			w.add(item{place: p, look: true, push: -1})
 		}
 		state.look = true
-		next(state, s.look)
-		return
+		ahead = s.look
 	case stepNested:
 		// Into the parameter once more; what follows here is where it returns to.
 		parameter := g.regions[s.region]
@@ -180,12 +170,8 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 		return
 	case stepEchoBegin:
 		state.echo |= RecordEcho
-		next(state, ahead)
-		return
 	case stepEchoEnd:
 		state.echo |= StopEcho
-		next(state, ahead)
-		return
 	case stepBlank:
 		if ahead == nil {
 			state.place = p
@@ -193,25 +179,24 @@ func (w *walker) walk(p place, state item, ahead *lookahead) {
 			state.own = true
 		}
 		state.blank = true
-		next(state, ahead)
-		return
 	case stepText:
-		if ahead != nil || s.between && !w.reach.begun || !w.reach.texts {
-			if ahead == nil {
-				next(state, ahead)
-			}
+		if ahead != nil {
 			return
 		}
-		state.place = p
-		w.add(state)
-		next(state, ahead)
+		if w.reach.texts && (w.reach.begun || !s.between) {
+			state.place = p
+			w.add(state)
+		}
+	default: // it reads something, and what follows it is reached only then
+		if ahead == nil || w.allows(ahead, p.step) {
+			state.place = p
+			w.add(state)
+		}
 		return
 	}
-	if ahead != nil && !w.allows(ahead, p.step) {
-		return
+	for _, step := range s.next {
+		w.walk(place{step, p.rank}, state, ahead)
 	}
-	state.place = p
-	w.add(state)
 }
 
 // entrance is the first step of a region.
@@ -228,6 +213,7 @@ func (g *graph) entrance(r region) int {
 	panic("program: a region without steps")
 }
 
+// allows tells whether a look ahead asks for what a step reads.
 func (w *walker) allows(ahead *lookahead, step int) bool {
 	s := &w.c.graph.steps[step]
 	if s.op == stepLiteral && slices.Contains(ahead.literals, s.literal) {

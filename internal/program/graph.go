@@ -48,10 +48,10 @@ const (
 	actLoneCloser     // a thought's closer outside a thought: adds nothing, unless it pairs (rulings 9, 10)
 	actPairOpener     // a thought's opener where no thought can begin: text, and its closer pairs
 	actContent        // the literal is text of the tray it stands in
-	actLate           // a closer of a call that has ended already: markup, once
 	actStray          // markup without meaning where it stands
 )
 
+// step is one place of the grammar, with what it reads and what comes next.
 type step struct {
 	op      operation
 	next    []int
@@ -91,23 +91,6 @@ type lookahead struct {
 	literals []string
 }
 
-// region is one use of a role.
-type region struct {
-	role   grammar.Role
-	rule   string
-	parent int
-	exit   int // the step behind the region
-	// texts are the steps of the region's own text captures.
-	texts []int
-	// closers are the first literals of its closing markers.
-	closers []int
-	// made: the call's arguments are, or may be, written in tags or with delimiters.
-	made bool
-	// list: the calls of the block are elements of a bracketed list.
-	list bool
-	half *half
-}
-
 // half is one definition's part in a combination.
 type half struct {
 	definition *grammar.Definition
@@ -117,6 +100,7 @@ type half struct {
 	content *half
 }
 
+// graph is the grammar of a combination, written out: its steps, the regions they stand in, and where things begin.
 type graph struct {
 	steps    []step
 	regions  []region
@@ -124,7 +108,6 @@ type graph struct {
 	patterns map[int]*grammar.Choice
 	halves   []*half
 	start    int
-	finish   int
 	// thoughts are the text steps inside thoughts; over the steps right behind a thought.
 	thoughts []int
 	over     []int
@@ -133,8 +116,6 @@ type graph struct {
 	// token tells whether a literal holds a token that counts only as a whole; nil if there are none.
 	token func(literal string) bool
 }
-
-const outside = -1
 
 func (g *graph) add(s step) int {
 	g.steps = append(g.steps, s)
@@ -171,13 +152,6 @@ type context struct {
 	noLook bool
 	// inSet: captures are words, since what follows may be any of the set's elements.
 	inSet bool
-}
-
-type unsayable struct{ err error }
-
-// fail stops the building; build recovers it.
-func (g *graph) fail(h *half, at grammar.Position, format string, arguments ...any) {
-	panic(unsayable{&grammar.Error{File: h.definition.File, Position: at, Message: fmt.Sprintf(format, arguments...)}})
 }
 
 // possible tells whether a role takes part in the combination. The others are as if their rules could never be read.

@@ -194,7 +194,7 @@ type Node struct {
 	AtStop, AtCut Ending
 	// Fail is where a failure leads (args, gap or value; of a candidate it is where it began).
 	Fail *Node
-	// Region is the call, if one has been named here.
+	// Call is the region of the call, if one has been named here, or -1.
 	Call int
 
 	// Capture is what Until and Attribute fill; Equals asks for the key of the open element instead.
@@ -243,22 +243,17 @@ const (
 // ValueSpec is what a tagged value needs to know.
 type ValueSpec struct {
 	Kind ValueKind
-	// Layout is cut once at each end.
-	LayoutBefore, LayoutAfter string
+	// LayoutAfter is cut once at the end of the value.
+	LayoutAfter string
 	// Start reads what may stand at the very beginning instead of text; nil if nothing may.
 	Start      *match.Table
 	StartEdges []Edge
+	// StartBlank: white space may stand before it.
 	StartBlank bool
-	// Escape tells the bytes at which a plain scan has to stop: beginnings of closers and what JSON escapes.
-	Stop [256]bool
-	// Args is the node the value stands in.
-	Args *Node
 	// TrimBefore, TrimAfter: white space at that end of the value is markup.
 	TrimBefore, TrimAfter bool
 	// Nested: parameters may be nested, so repeated elements collect.
 	Nested bool
-	// AfterCall is where text goes on when the call ends inside the value.
-	AfterCall *Node
 }
 
 // EnvelopeSpec is what a JSON envelope needs to know.

@@ -90,7 +90,7 @@ func (g *graph) needsOuter(rule *grammar.Rule, c context) bool {
 	if rule.Role() == grammar.Block {
 		outer = grammar.Message
 	}
-	if g.token == nil || g.inside(c.region, outer) || g.token(opener(rule, d)) {
+	if g.token == nil || g.around(c.region, outer) != outside || g.token(opener(rule, d)) {
 		return false
 	}
 	for _, other := range d.Rules {
@@ -104,16 +104,6 @@ func (g *graph) needsOuter(rule *grammar.Rule, c context) bool {
 			return true
 		})
 		if holds {
-			return true
-		}
-	}
-	return false
-}
-
-// inside tells whether a region is, or stands in, a role.
-func (g *graph) inside(region int, role grammar.Role) bool {
-	for r := region; r != outside; r = g.regions[r].parent {
-		if g.regions[r].role == role {
 			return true
 		}
 	}

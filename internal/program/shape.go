@@ -80,31 +80,18 @@ func joined(items []grammar.Expression) (*grammar.Literal, int) {
 	return &grammar.Literal{Position: first.Position, Text: text}, n
 }
 
-// plainWord tells whether a literal is made of letters, digits and blanks only.
-func plainWord(text string) bool {
-	for _, c := range []byte(text) {
-		if c != ' ' && c != '_' && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
-			return false
-		}
-	}
-	return true
-}
-
 // ownParts tells whether a sequence is a role's own body rather than a part deep inside it.
 func (g *graph) ownParts(c context, e *grammar.Sequence) bool {
-	return c.region != outside && slices.Contains(topSequences(g.regionRule(c)), e)
+	if c.region == outside {
+		return false
+	}
+	rule := g.regionRule(c)
+	return rule != nil && slices.Contains(rule.Body.Alternatives, e)
 }
 
+// regionRule gives the rule of the region in which an expression stands.
 func (g *graph) regionRule(c context) *grammar.Rule {
 	return g.regions[c.region].half.definition.Rule(g.regions[c.region].rule)
-}
-
-// topSequences are the alternatives of a rule, through references to abbreviations that are a whole alternative.
-func topSequences(rule *grammar.Rule) []*grammar.Sequence {
-	if rule == nil {
-		return nil
-	}
-	return rule.Body.Alternatives
 }
 
 // closingFrom gives the index of the first item behind everything that a role holds.

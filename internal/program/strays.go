@@ -146,7 +146,9 @@ func plainWords(literal string) bool {
 }
 
 // within tells whether a step stands in a role.
-func (g *graph) within(at int, role grammar.Role) bool { return g.inside(g.steps[at].region, role) }
+func (g *graph) within(at int, role grammar.Role) bool {
+	return g.around(g.steps[at].region, role) != outside
+}
 
 // citation adds a citation inside a text: its tags vanish, its text stays in the tray. Whatever may follow the text
 // may follow it inside the citation too, so that one that is never closed loses nothing.

@@ -81,79 +81,43 @@ func (c *compiler) fillText(n *Node, cl closure, m Mode, late int) {
 			}
 		}
 	}
-	var literals []string
-	var watch []match.Watch
 	for _, literal := range set.literals {
-		e := c.fromText(n, literal, set.sources[literal], m)
-		literals = append(literals, literal)
-		watch = append(watch, e.Watch)
-		n.Edges = append(n.Edges, e)
+		n.offer(c.fromText(n, literal, set.sources[literal], m))
 	}
 	if late != outside {
 		for _, closer := range c.lateClosers(late) {
-			if _, ok := set.sources[closer]; !ok {
-				set.add(closer, source{})
-				literals = append(literals, closer)
-				watch = append(watch, match.Watch(0))
-				n.Edges = append(n.Edges, Edge{Do: Resolve, To: c.text(c.texts2places(cl), m, outside), Capture: outside, Text: closer})
+			if !n.expects(closer) {
+				n.offer(Edge{Do: Resolve, To: c.text(c.textPlaces(cl), m, outside), Capture: outside, Text: closer})
 			}
 		}
 	}
-	n.Edges, literals, watch = extended(n.Edges, literals, watch)
-	n.Table = c.table(literals, watch, true)
+	var watch []match.Watch
+	n.Edges, watch = extended(n.Edges)
+	n.Table = c.table(markers(n.Edges), watch, true)
 }
 
 // extended settles what happens where one marker is the beginning of another and is text itself. If both always are, the
 // longer one tells nothing more. If they are in some circumstances, both are held until it is known which one comes:
 // what has gone out as text could not become part of a marker any more.
-func extended(edges []Edge, literals []string, watch []match.Watch) ([]Edge, []string, []match.Watch) {
+func extended(edges []Edge) (kept []Edge, watch []match.Watch) {
 	begins := func(short, long int) bool {
-		return short != long && strings.HasPrefix(literals[long], literals[short])
+		return short != long && strings.HasPrefix(edges[long].Text, edges[short].Text)
 	}
-	out, kept := []Edge{}, []string{}
-	var watched []match.Watch
-	for i := range literals {
-		w, needless := watch[i], false
-		for j := range literals {
+	for i := range edges {
+		w, needless := edges[i].Watch, false
+		for j := range edges {
 			switch {
-			case begins(j, i) && watch[i] == match.Always && watch[j] == match.Always:
+			case begins(j, i) && edges[i].Watch == match.Always && edges[j].Watch == match.Always:
 				needless = true
 			case w != match.Always && (begins(i, j) || begins(j, i)):
 				w = 0
 			}
 		}
 		if !needless {
-			out, kept, watched = append(out, edges[i]), append(kept, literals[i]), append(watched, w)
+			kept, watch = append(kept, edges[i]), append(watch, w)
 		}
 	}
-	return out, kept, watched
-}
-
-// noText refuses a definition because no text can stand where some may come all the same.
-func (c *compiler) noText(k []place) {
-	at := grammar.Position{}
-	for _, p := range k {
-		for r := c.graph.steps[p.step].region; r != outside && at.Line == 0; r = c.graph.regions[r].parent {
-			at = c.ruleAt(r)
-		}
-	}
-	if at.Line == 0 {
-		for _, h := range c.graph.halves {
-			if rule := h.definition.Rule(string(grammar.Output)); rule != nil {
-				at = rule.Position
-			}
-		}
-	}
-	c.fail(at, "expected a place for text, such as @content, around calls and thoughts and behind them, found none")
-}
-
-// ruleAt is the place of the rule of a region.
-func (c *compiler) ruleAt(region int) grammar.Position {
-	r := &c.graph.regions[region]
-	if rule := r.half.definition.Rule(r.rule); rule != nil {
-		return rule.Position
-	}
-	return grammar.Position{}
+	return kept, watch
 }
 
 // withoutTexts leaves the text out of a closure.
@@ -166,7 +130,7 @@ func (c *compiler) withoutTexts(cl closure) (out closure) {
 	return out
 }
 
-func (c *compiler) texts2places(cl closure) (out []place) {
+func (c *compiler) textPlaces(cl closure) (out []place) {
 	for _, it := range c.texts(cl) {
 		out = append(out, place{it.step, 0})
 	}
@@ -252,11 +216,4 @@ func watch(do Do) match.Watch {
 		return NoCalls
 	}
 	return 0
-}
-
-func (c *compiler) roleOf(region int) grammar.Role {
-	if region == outside {
-		return grammar.Output
-	}
-	return c.graph.regions[region].role
 }

@@ -15,7 +15,7 @@ func (c *compiler) value(it item, cl closure, h head) *Node {
 	if !made {
 		return n
 	}
-	spec := &ValueSpec{Kind: s.value, Args: h.args, AfterCall: c.afterText(h.call, h.mode), TrimBefore: it.blank}
+	spec := &ValueSpec{Kind: s.value, TrimBefore: it.blank}
 	n.Value, n.Call, n.Capture = spec, h.call, s.capture
 	c.values[n] = it.step
 	inner := head{phase: InValue, mode: h.mode, marked: true, call: h.call, args: h.args, value: n}
@@ -29,25 +29,18 @@ func (c *compiler) value(it item, cl closure, h head) *Node {
 		c.gatherEntrance(&set, parameter, h)
 	}
 	c.softClosers(&set, h)
-	var literals []string
 	for _, literal := range set.literals {
-		literals = append(literals, literal)
-		e := c.fromHead(literal, set.sources[literal], inner)
-		n.Edges = append(n.Edges, e)
+		n.offer(c.fromHead(literal, set.sources[literal], inner))
 	}
 	if spec.LayoutAfter != "" {
 		for _, literal := range own {
-			e := n.Edges[slices.Index(literals, literal)]
+			e := n.Edges[slices.Index(set.literals, literal)]
 			e.Text = spec.LayoutAfter + literal
-			literals = append(literals, e.Text)
-			n.Edges = append(n.Edges, e)
+			n.offer(e)
 		}
 	}
-	n.Table = c.table(literals, nil, true)
-	for b := range 256 {
-		spec.Stop[b] = n.Table.First[b] || b < ' ' || b == '"' || b == '\\'
-	}
-	c.valueStart(n, it, cl, h, literals)
+	n.Table = c.table(markers(n.Edges), nil, true)
+	c.valueStart(n, it, cl, h)
 	return n
 }
 
@@ -78,22 +71,20 @@ func (c *compiler) isLayout(src source) bool {
 
 // valueStart makes the table of what may stand at the very beginning of a value instead of its text: layout, another
 // way of writing the value, or a parameter inside it.
-func (c *compiler) valueStart(n *Node, it item, cl closure, h head, body []string) {
+func (c *compiler) valueStart(n *Node, it item, cl closure, h head) {
 	spec := n.Value
 	var set edgeSet
 	c.gather(&set, cl.items)
 	if len(set.literals) == 0 {
 		return
 	}
-	var literals []string
 	for _, literal := range set.literals {
 		sources := set.sources[literal]
 		var e Edge
 		behind := c.close([]place{{sources[0].after, 0}}, reach{mode: h.mode})
-		same, isValue := c.only(behind, stepValue)
+		same, isValue := c.first(behind, stepValue)
 		switch {
 		case isValue && same.step == it.step:
-			spec.LayoutBefore = literal
 			e = Edge{To: n, Do: Stay, Capture: outside, Text: literal}
 		case isValue:
 			e = Edge{To: c.value(same, behind, h), Do: Stay, Capture: outside, Text: literal}
@@ -101,16 +92,14 @@ func (c *compiler) valueStart(n *Node, it item, cl closure, h head, body []strin
 			e = c.fromHead(literal, sources, head{phase: InCall, mode: h.mode, marked: true, call: h.call, args: h.args})
 			spec.StartBlank = spec.StartBlank || sources[0].blank
 		}
-		literals = append(literals, literal)
 		spec.StartEdges = append(spec.StartEdges, e)
 	}
-	for i, literal := range body { // what begins like one of them and is not
-		if !slices.Contains(literals, literal) {
-			literals = append(literals, literal)
-			spec.StartEdges = append(spec.StartEdges, n.Edges[i])
+	for _, e := range n.Edges { // what begins like one of them and is not
+		if !slices.Contains(set.literals, e.Text) {
+			spec.StartEdges = append(spec.StartEdges, e)
 		}
 	}
-	spec.Start = c.table(literals, nil, false)
+	spec.Start = c.table(markers(spec.StartEdges), nil, false)
 }
 
 // nests tells whether a parameter may hold parameters.
@@ -261,7 +250,7 @@ func (c *compiler) inValue(k []place, h head, src source) Edge {
 		}
 		return e
 	}
-	if _, ok := c.only(cl, stepValue); ok { // the header of the next parameter is complete
+	if _, ok := c.first(cl, stepValue); ok { // the header of the next parameter is complete
 		inner := h
 		inner.phase = InCall
 		e = c.inCall(k, inner, src, 0)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,10 +104,42 @@ func New(kind Kind, param, format string, arguments ...any) *Error {
 func Invalidf(param, format string, arguments ...any) *Error {
 	e := New(Invalid, param, format, arguments...)
 	if param != "" {
-		e.Message += fmt.Sprintf(" (parameter=%s)", param)
+		e.Message += suffix(param)
 	}
 	return e
 }
+
+// Renamed is an error about a field under the name that another interface has for it: the checks that all interfaces share
+// speak of the fields of Chat Completions. names has a "*" where a path has a number: "tools.*.function.parameters".
+func Renamed(err error, names map[string]string) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Param == "" {
+		return err
+	}
+	var numbers []string
+	steps := strings.Split(e.Param, ".")
+	for i, step := range steps {
+		if _, err := strconv.Atoi(step); err == nil {
+			numbers, steps[i] = append(numbers, step), "*"
+		}
+	}
+	name, ok := names[strings.Join(steps, ".")]
+	if !ok {
+		return err
+	}
+	for _, number := range numbers {
+		name = strings.Replace(name, "*", number, 1)
+	}
+	renamed := *e
+	renamed.Param = name
+	if message, ok := strings.CutSuffix(e.Message, suffix(e.Param)); ok {
+		renamed.Message = message + suffix(name)
+	}
+	return &renamed
+}
+
+// suffix names the field at the end of a message.
+func suffix(param string) string { return fmt.Sprintf(" (parameter=%s)", param) }
 
 // Wrap makes an error of a kind from any error; its text becomes the message.
 func Wrap(kind Kind, err error) *Error { return &Error{Kind: kind, Message: err.Error(), Cause: err} }
@@ -143,8 +176,9 @@ func (e *Error) Log() string {
 }
 
 // Join makes one Schema error of several complaints, each with its place, as a schema check finds them: at most ten are
-// told.
+// told, and none twice.
 func Join(complaints []Complaint) *Error {
+	complaints = unique(complaints)
 	if len(complaints) == 0 {
 		return nil
 	}
@@ -165,6 +199,18 @@ func Join(complaints []Complaint) *Error {
 		}
 	}
 	return &Error{Kind: Schema, Param: complaints[0].Param, Message: text.String()}
+}
+
+// unique are complaints without those that repeat an earlier one, as happens where a member is read twice.
+func unique(complaints []Complaint) (out []Complaint) {
+	seen := map[Complaint]bool{}
+	for _, c := range complaints {
+		if !seen[c] {
+			out = append(out, c)
+		}
+		seen[c] = true
+	}
+	return out
 }
 
 // Complaint is one thing that a schema check has found.

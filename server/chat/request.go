@@ -16,7 +16,8 @@ type Request struct {
 	generate.Request
 	includeUsage, continuousUsage bool
 	tokensAsIDs, promptText       bool
-	echo                          string   // shown before the answer
+	echoes                        bool     // the last message is shown before the answer
+	echo                          string   // what is shown
 	allowed                       []string // the names of allowed_tools; nil allows all
 	sampling                      sampling.Fields
 	role                          string
@@ -28,6 +29,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 	r := &Request{role: h.Settings.ResponseRole}
 	r.Interface = "chat_completions"
 	checks := []func(*body.Object) error{
+		h.checkTools,
 		r.readToolChoice,
 		r.checkStreamOptions,
 		r.checkLogprobs,
@@ -56,7 +58,7 @@ func (h *Handler) read(o *body.Object) (*Request, error) {
 	if r.Messages, err = generate.NormalizeMessages(r.Messages); err != nil {
 		return nil, err
 	}
-	r.readEcho(o)
+	r.readEcho()
 	if h.Settings.ForceUsage && r.Stream {
 		r.includeUsage, r.continuousUsage = true, true
 	}
@@ -162,25 +164,20 @@ func (r *Request) readFields(o *body.Object) (kwargs map[string]any) {
 	r.Template.NoGenerationPrompt = !set(o.Bool("add_generation_prompt"), true)
 	r.Template.ContinueFinalMessage = set(o.Bool("continue_final_message"), false)
 	r.Template.Source = set(o.String("chat_template"), "")
+	o.Objects("documents")
 	r.Template.Documents = o.Raw("documents")
+	r.echoes = set(o.Bool("echo"), false)
 	r.Template.ReasoningEffort = set(o.Choice("reasoning_effort", generate.Efforts...), "")
-	if o.Object("chat_template_kwargs") != nil {
-		var err error
-		if kwargs, err = generate.Kwargs(o.Raw("chat_template_kwargs")); err != nil {
-			o.Complain("chat_template_kwargs", err.Error())
-		}
-	}
+	kwargs = generate.ReadKwargs(o)
 	r.readTools(o)
 	return kwargs
 }
 
 // readMessages reads the conversation as it was written; what is no message has been complained of.
 func (r *Request) readMessages(o *body.Object) {
-	o.Require("messages")
-	o.NotNull("messages")
+	o.Need("messages")
 	for _, message := range o.Objects("messages") {
-		if message != nil && message.Require("role") {
-			message.NotNull("role")
+		if message != nil && message.Need("role") {
 			message.String("role")
 		}
 	}
@@ -196,7 +193,7 @@ func set[T any](value *T, otherwise T) T {
 }
 
 // readEcho takes the text of the last message, if it is to be shown before the answer, and the role of the answer.
-func (r *Request) readEcho(o *body.Object) {
+func (r *Request) readEcho() {
 	if len(r.Messages) == 0 {
 		return
 	}
@@ -205,7 +202,7 @@ func (r *Request) readEcho(o *body.Object) {
 	if r.Template.NoGenerationPrompt && role != "" {
 		r.role = role
 	}
-	if !set(o.Bool("echo"), false) || role != r.role {
+	if !r.echoes || role != r.role {
 		return
 	}
 	switch content := body.Lookup(last, "content"); content.Kind() {

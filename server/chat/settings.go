@@ -6,7 +6,6 @@
 package chat
 
 import (
-	"log/slog"
 	"time"
 
 	"github.com/parlance-llm/parlance/server/generate"
@@ -44,5 +43,4 @@ type Handler struct {
 	Generator *generate.Generator
 	Models    *models.Registry
 	Settings  Settings
-	Logger    *slog.Logger
 }

@@ -70,8 +70,7 @@ func (h *Handler) tokenize(w http.ResponseWriter, r *http.Request) error {
 // promptOf is the text that a request asks about. shown tells that it was made of a conversation.
 func (h *Handler) promptOf(ctx context.Context, o *body.Object, model generate.Model) (prompt engine.Prompt, shown bool, err error) {
 	if !o.Has("messages") {
-		o.Require("prompt")
-		o.NotNull("prompt")
+		o.Need("prompt")
 		text := o.String("prompt")
 		if err := o.Err(); err != nil {
 			return prompt, false, err
@@ -84,10 +83,7 @@ func (h *Handler) promptOf(ctx context.Context, o *body.Object, model generate.M
 	r.Template.Source = set(o.String("chat_template"), "")
 	r.Template.NoGenerationPrompt = !set(o.Bool("add_generation_prompt"), true)
 	r.Template.ContinueFinalMessage = set(o.Bool("continue_final_message"), false)
-	kwargs, err := generate.Kwargs(o.Raw("chat_template_kwargs"))
-	if err != nil {
-		o.Complain("chat_template_kwargs", "Input should be a valid dictionary")
-	}
+	kwargs := generate.ReadKwargs(o)
 	r.readTools(o)
 	if err := o.Err(); err != nil {
 		return prompt, false, err
@@ -141,8 +137,7 @@ func (h *Handler) detokenize(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	o.Require("tokens")
-	o.NotNull("tokens")
+	o.Need("tokens")
 	tokens := o.Ints("tokens")
 	model, err := h.model(r.Context(), o)
 	if err != nil {

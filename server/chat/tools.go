@@ -13,6 +13,12 @@ import (
 
 const choiceUsage = "Correct usage: `{\"type\": \"function\", \"function\": {\"name\": \"my_function\"}}`"
 
+// checkTools: no more tools than the server allows, whether or not allowed_tools leaves some out.
+func (h *Handler) checkTools(o *body.Object) error {
+	tools, _ := body.Elements(o.Raw("tools"))
+	return h.Settings.Limits.CheckTools(len(tools))
+}
+
 // readToolChoice reads tool_choice, and what it needs of the tools. An explicit null is the same as none given (W4).
 func (r *Request) readToolChoice(o *body.Object) error {
 	tools, isList := body.Elements(o.Raw("tools"))
@@ -116,17 +122,15 @@ func (r *Request) readTools(o *body.Object) {
 			continue
 		}
 		tool.Choice("type", "function")
-		if !tool.Require("function") {
+		if !tool.Need("function") {
 			continue
 		}
-		tool.NotNull("function")
 		function := tool.Object("function")
 		if function == nil {
 			continue
 		}
 		t := generate.Tool{Description: function.String("description"), Strict: function.Bool("strict"), DeferLoading: function.Bool("defer_loading")}
-		if function.Require("name") {
-			function.NotNull("name")
+		if function.Need("name") {
 			t.Name = set(function.String("name"), "")
 		}
 		if function.Object("parameters") != nil {

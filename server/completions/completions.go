@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -37,10 +38,13 @@ type Handler struct {
 	Settings  Settings
 }
 
+// fields are the names that this interface has for fields of Chat Completions.
+var fields = map[string]string{"top_logprobs": "logprobs"}
+
 // ServeHTTP answers a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h.serve(w, r); err != nil {
-		apierror.ShapeOpenAI.Write(w, err)
+		apierror.ShapeOpenAI.Write(w, apierror.Renamed(err, fields))
 	}
 }
 
@@ -143,10 +147,12 @@ func (a *answer) wholePrompt(number int, generation *generate.Generation, echo s
 		return err
 	}
 	for _, one := range answers {
-		c := choice{Index: number*a.request.N + one.Choice, Text: echo + one.Content, StopReason: one.Finish.StopReason()}
-		reason := one.Finish.OpenAI()
-		c.FinishReason = &reason
-		c.Logprobs = a.logprobs(one.Logprobs, len(echo))
+		if a.request.promptOnly {
+			one.Content, one.TokenIDs = "", []int{}
+		}
+		c := choice{Index: number*a.request.N + one.Choice, Text: echo + one.Content}
+		c.FinishReason, c.StopReason = a.finish(&one.Finish)
+		c.Logprobs = a.logprobs(one.Logprobs, 0)
 		if a.request.TokenIDs {
 			c.TokenIDs = &one.TokenIDs
 			if one.PromptTokenIDs != nil {
@@ -159,10 +165,27 @@ func (a *answer) wholePrompt(number int, generation *generate.Generation, echo s
 	return nil
 }
 
+// finish is why a choice ended, and what ended it. One that shows the prompt alone ended at its limit of no tokens.
+func (a *answer) finish(f *generate.Finish) (reason *string, stop any) {
+	if word := "length"; a.request.promptOnly {
+		return &word, nil
+	}
+	word := f.OpenAI()
+	return &word, f.StopReason()
+}
+
+// shown are the tokens of a choice that the client is shown.
+func (a *answer) shown(tokens int) int {
+	if a.request.promptOnly {
+		return 0
+	}
+	return tokens
+}
+
 // count adds the usage of one prompt.
 func (a *answer) count(sum *usage, u generate.Usage) {
 	sum.Prompt += u.Prompt
-	sum.Completion += u.Completion
+	sum.Completion += a.shown(u.Completion)
 	if a.handler.Settings.PromptDetails {
 		if sum.PromptDetails == nil {
 			sum.PromptDetails = &promptDetails{}
@@ -241,6 +264,9 @@ func (s *stream) prompt(w http.ResponseWriter, number int, generation *generate.
 
 // step writes a step; text stands before it.
 func (s *stream) step(number int, step generate.Step, text string, offset *int) error {
+	if s.request.promptOnly {
+		step.Deltas, step.TokenIDs = nil, []int{}
+	}
 	for _, d := range step.Deltas {
 		text += d.Text
 	}
@@ -249,10 +275,9 @@ func (s *stream) step(number int, step generate.Step, text string, offset *int) 
 	}
 	chunk := s.chunk()
 	c := chunkChoice{Index: number*s.request.N + step.Choice, Text: text, Logprobs: s.logprobs(step.Logprobs, *offset)}
-	*offset += len(text)
+	*offset += utf8.RuneCountInString(text)
 	if step.Finish != nil {
-		reason := step.Finish.OpenAI()
-		c.FinishReason, c.StopReason = &reason, step.Finish.StopReason()
+		c.FinishReason, c.StopReason = s.finish(step.Finish)
 		if !s.request.includeUsage {
 			chunk.Fingerprint = s.handler.fingerprint()
 		}
@@ -265,7 +290,8 @@ func (s *stream) step(number int, step generate.Step, text string, offset *int) 
 	}
 	chunk.Choices = []chunkChoice{c}
 	if s.request.continuousUsage {
-		chunk.Usage = &usage{Prompt: step.Usage.Prompt, Completion: step.Usage.Completion, Total: step.Usage.Prompt + step.Usage.Completion}
+		completion := s.shown(step.Usage.Completion)
+		chunk.Usage = &usage{Prompt: step.Usage.Prompt, Completion: completion, Total: step.Usage.Prompt + completion}
 	}
 	return s.events.Data(encode(chunk))
 }

@@ -15,8 +15,9 @@ import (
 // request is a request of this interface.
 type request struct {
 	generate.Request
-	prompts                       []engine.Prompt
-	echo                          bool
+	prompts []engine.Prompt
+	// echo shows the prompt before the text. promptOnly shows nothing else: it was asked for with max_tokens 0.
+	echo, promptOnly              bool
 	includeUsage, continuousUsage bool
 	sampling                      sampling.Fields
 }
@@ -50,18 +51,20 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*request, error) {
 	if o.Raw("max_tokens") == nil {
 		q.MaxTokens = defaultMaxTokens
 	}
-	logprobs := o.Int("logprobs")
+	if logprobs := o.Int("logprobs"); logprobs != nil {
+		q.Logprobs, q.TopLogprobs = true, int(*logprobs)
+	}
+	o.String("suffix")
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
-	if logprobs != nil {
-		if *logprobs < 0 {
-			return nil, apierror.Invalidf("logprobs", "`logprobs` must be a positive value, found %d.", *logprobs)
-		}
-		q.Logprobs, q.TopLogprobs = true, int(*logprobs)
+	if err := q.refuse(o); err != nil {
+		return nil, err
 	}
-	if suffix := o.String("suffix"); suffix != nil && *suffix != "" {
-		return nil, apierror.Invalidf("suffix", "suffix is not supported: the engine writes on from the prompt")
+	if q.echo && q.sampling.NoTokens {
+		// No engine answers with nothing. One token is asked for and not shown, as vLLM does it: so the engine checks and counts
+		// the prompt as that of any other request.
+		q.promptOnly, q.sampling.NoTokens, q.MaxTokens, q.Sampling.MinTokens = true, false, 1, 0
 	}
 	if h.Settings.ForceUsage && q.Stream {
 		q.includeUsage, q.continuousUsage = true, true
@@ -77,6 +80,23 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*request, error) {
 		return nil, err
 	}
 	return q, q.sampling.Check()
+}
+
+// refuse says what cannot be had of any engine here, rather than leave it out of the answer.
+func (q *request) refuse(o *body.Object) error {
+	switch suffix := o.Raw("suffix"); {
+	case suffix != nil && body.Text(suffix) != "":
+		return apierror.Invalidf("suffix", "suffix is not supported: the engine writes on from the prompt")
+	case o.Raw("prompt_embeds") != nil:
+		return apierror.Invalidf("prompt_embeds", "prompt_embeds is not supported: the prompt must be text or token ids")
+	case o.Raw("prompt_logprobs") != nil:
+		return apierror.Invalidf("prompt_logprobs", "`prompt_logprobs` are not available: this server does not evaluate prompts.")
+	case q.TopLogprobs < 0:
+		return apierror.Invalidf("logprobs", "`logprobs` must be a positive value, found %d.", q.TopLogprobs)
+	case q.Logprobs && q.echo:
+		return apierror.Invalidf("logprobs", "`logprobs` with `echo` are not available: those of the prompt would be among them, and this server does not evaluate prompts.")
+	}
+	return nil
 }
 
 // readPrompts reads the prompt: text, token ids, or a list of either.

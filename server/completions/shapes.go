@@ -3,6 +3,7 @@ package completions
 import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"unicode/utf8"
 
 	"github.com/parlance-llm/parlance/engine"
 	"github.com/parlance-llm/parlance/server/generate"
@@ -72,7 +73,7 @@ type logprobs struct {
 	TopLogprobs   []*map[string]float64 `json:"top_logprobs"`
 }
 
-// logprobs writes log probabilities of tokens whose text begins at an offset; nil if they were not asked for.
+// logprobs writes log probabilities of tokens whose text begins at an offset, in characters; nil if they were not asked for.
 func (a *answer) logprobs(tokens []engine.TokenLogprob, offset int) *logprobs {
 	if !a.request.Logprobs {
 		return nil
@@ -89,7 +90,7 @@ func (a *answer) logprobs(tokens []engine.TokenLogprob, offset int) *logprobs {
 		out.TokenLogprobs = append(out.TokenLogprobs, &value)
 		out.Tokens = append(out.Tokens, name(token))
 		out.TopLogprobs = append(out.TopLogprobs, &top)
-		offset += len(token.Token)
+		offset += utf8.RuneCountInString(token.Token)
 	}
 	return out
 }

@@ -155,6 +155,8 @@ func (c *Config) checkListening() error {
 	switch {
 	case (c.SSLKey == "") != (c.SSLCert == ""):
 		return errorf(valueError, "--ssl-keyfile and --ssl-certfile go together")
+	case c.SSLClientCAs != "" && c.SSLCert == "":
+		return errorf(valueError, "--ssl-ca-certs needs --ssl-certfile: without TLS no client shows a certificate")
 	case c.SSLCertReqs < 0 || c.SSLCertReqs > 2:
 		return errorf(valueError, "--ssl-cert-reqs must be 0, 1 or 2, found %d", c.SSLCertReqs)
 	case c.SSLCertReqs > 0 && c.SSLClientCAs == "":
@@ -181,6 +183,9 @@ func (c *Config) checkNumbers() error {
 		{"max-schema-depth", int64(c.MaxSchemaDepth), 0},
 		{"max-streams", int64(c.MaxStreams), 0},
 		{"max-model-len", int64(c.MaxModelLen), 0},
+		{"engine-connect-timeout", int64(c.EngineConnectTimeout), 0},
+		{"engine-first-timeout", int64(c.EngineFirstTimeout), 0},
+		{"engine-timeout", int64(c.EngineTimeout), 0},
 		{"engine-retries", int64(c.EngineRetries), 0},
 		{"engine-max-tokens", int64(c.EngineMaxTokens), 1},
 		{"drain-timeout", int64(c.DrainTimeout), 0},
@@ -193,8 +198,8 @@ func (c *Config) checkNumbers() error {
 			return errorf(valueError, "--%s must be at least %d", limit.flag, limit.least)
 		}
 	}
-	if math.IsNaN(c.ReplaySpeed) || math.IsInf(c.ReplaySpeed, 0) {
-		return errorf(valueError, "--replay-speed must be a number, found %v", c.ReplaySpeed)
+	if math.IsNaN(c.ReplaySpeed) || math.IsInf(c.ReplaySpeed, 0) || c.ReplaySpeed == 0 {
+		return errorf(valueError, "--replay-speed must be a number other than 0, found %v", c.ReplaySpeed)
 	}
 	return nil
 }
@@ -233,7 +238,11 @@ func (c *Config) checkNames() error {
 // where no parser is named.
 func (c *Config) Parser() (*parlance.Parser, error) {
 	if c.ToolParser == "" && c.ReasoningParser == "" {
-		return nil, nil
+		if c.Tokenizer == "" {
+			return nil, nil
+		}
+		_, err := c.Vocabulary() // what the flag names must be there, though nothing is bound to it
+		return nil, err
 	}
 	template, err := c.responseTemplate()
 	if err != nil {

@@ -10,6 +10,7 @@
 package config
 
 import (
+	"encoding/json/jsontext"
 	"fmt"
 	"time"
 
@@ -43,7 +44,7 @@ type Config struct {
 	EngineConnectTimeout, EngineFirstTimeout time.Duration
 	EngineTimeout                            time.Duration
 	EngineRetries, EngineMaxTokens           int
-	EngineExtra                              map[string]any
+	EngineExtra                              map[string]jsontext.Value
 	EngineReasoningParser                    bool
 	Record                                   string
 	Replay                                   string

@@ -53,6 +53,14 @@ func TestWhereFlagsComeFrom(t *testing.T) {
 }
 
 func TestNegations(t *testing.T) {
+	for _, off := range []string{"disable-auto-tool-choice: true\n", "no_enable_auto_tool_choice: true\n"} {
+		// The file says no to what the command line, and the environment, say yes to.
+		c, err := load(t, nil, "--config", file(t, off), "--enable-auto-tool-choice")
+		also, wrong := load(t, map[string]string{"VLLM_ENABLE_AUTO_TOOL_CHOICE": "1"}, "--config", file(t, off))
+		if err != nil || wrong != nil || !c.AutoToolChoice || !also.AutoToolChoice {
+			t.Errorf("%s: expected it on, found %v, %v, %v, %v", off, c.AutoToolChoice, also.AutoToolChoice, err, wrong)
+		}
+	}
 	path := file(t, "enable-auto-tool-choice: true\n")
 	for _, flag := range []string{"--disable-auto-tool-choice", "--no-enable-auto-tool-choice", "--enable-auto-tool-choice=false", "--enable_auto_tool_choice=false"} {
 		c, err := load(t, nil, "--config", path, flag)
@@ -101,6 +109,12 @@ func TestErrorsHaveTheirClass(t *testing.T) {
 		{[]string{"--drain-timeout", "-1s"}, nil, "ValueError: --drain-timeout must be at least 0"},
 		{[]string{"--engine-retries", "-5"}, nil, "ValueError: --engine-retries must be at least 0"},
 		{[]string{"--replay-speed", "nan"}, nil, "ValueError: --replay-speed"},
+		{[]string{"--replay-speed", "0"}, nil, "ValueError: --replay-speed"},
+		{[]string{"--engine-connect-timeout", "-1s"}, nil, "ValueError: --engine-connect-timeout must be at least 0"},
+		{[]string{"--engine-first-timeout", "-1s"}, nil, "ValueError: --engine-first-timeout must be at least 0"},
+		{[]string{"--engine-timeout", "-1s"}, nil, "ValueError: --engine-timeout must be at least 0"},
+		{[]string{"--ssl-ca-certs", "x"}, nil, "ValueError: --ssl-ca-certs needs --ssl-certfile"},
+		{[]string{"--ssl-ca-certs", "x", "--ssl-keyfile", "x", "--ssl-certfile", "x", "--ssl-cert-reqs", "3"}, nil, "ValueError: --ssl-cert-reqs must be"},
 		{nil, map[string]string{"VLLM_MAX_STOP_STRINGS": "many"}, "ValueError: the environment variable VLLM_MAX_STOP_STRINGS"},
 		{nil, map[string]string{"PARLANCE_PORT": "x"}, "ValueError: the environment variable PARLANCE_PORT"},
 		{[]string{"--config", "/no/such/file"}, nil, "ValueError: --config"},
@@ -121,6 +135,25 @@ func TestErrorsHaveTheirClass(t *testing.T) {
 		if _, err := load(t, nil, bad...); err == nil {
 			t.Errorf("%v: expected an error of the command line", bad)
 		}
+	}
+}
+
+func TestStoreAndTokenizerMustBeWhatTheirFlagsSay(t *testing.T) {
+	for _, address := range []string{"mem", "postgres:x", filepath.Join(t.TempDir(), "r.db")} {
+		c, err := load(t, nil, "--responses-store", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := c.OpenStore(); err == nil || !strings.Contains(err.Error(), "--responses-store: expected sqlite, sqlite:PATH, postgres://…, memory or none, found ") {
+			t.Errorf("%s: %v, %v", address, s, err)
+		}
+	}
+	c, err := load(t, nil, "--tokenizer", filepath.Join(t.TempDir(), "nowhere"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Parser(); err == nil || !strings.HasPrefix(err.Error(), "ValueError: --tokenizer: ") {
+		t.Errorf("a tokenizer that is not there, without a parser: %v", err)
 	}
 }
 

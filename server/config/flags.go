@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
 	"slices"
@@ -51,20 +52,20 @@ func (c *Config) registerEngine(flags *pflag.FlagSet) {
 	flags.StringVar(&c.Tokenizer, "tokenizer", "", "the `FOLDER` of the tokenizer's files, if not the model's")
 	flags.Var(&list{target: &c.ServedNames}, "served-model-name", "the names that clients call the model by; the first stands in answers")
 	flags.IntVar(&c.MaxModelLen, "max-model-len", 0, "the length of the context that is told, in tokens, where the engine does not tell")
-	flags.Var(oneOf(&c.Engine, "replay", engine.Names), "engine", "where text comes from: "+strings.Join(engine.Names(), ", "))
+	flags.Var(oneOf(&c.Engine, "replay", engine.Names), "engine", "the `KIND` of engine that the text comes from: "+strings.Join(engine.Names(), ", "))
 	flags.StringVar(&c.EngineURL, "engine-url", "", "the `URL` of the engine's server")
 	flags.StringVar(&c.EngineAPIKey, "engine-api-key", "", "the `KEY` that the engine wants")
 	flags.StringVar(&c.EngineModel, "engine-model", "", "the engine's `NAME` for the model (its first)")
-	flags.DurationVar(&c.EngineConnectTimeout, "engine-connect-timeout", 10*time.Second, "how long connecting to the engine may take")
-	flags.DurationVar(&c.EngineFirstTimeout, "engine-first-timeout", 10*time.Minute, "how long the engine may take to begin an answer")
-	flags.DurationVar(&c.EngineTimeout, "engine-timeout", 2*time.Minute, "how long the engine may take to go on with an answer")
+	flags.DurationVar(&c.EngineConnectTimeout, "engine-connect-timeout", 10*time.Second, "how long connecting to the engine may take; 0 is for ever")
+	flags.DurationVar(&c.EngineFirstTimeout, "engine-first-timeout", 10*time.Minute, "how long the engine may take to begin an answer; 0 is for ever")
+	flags.DurationVar(&c.EngineTimeout, "engine-timeout", 2*time.Minute, "how long the engine may take to go on with an answer; 0 is for ever")
 	flags.IntVar(&c.EngineRetries, "engine-retries", 2, "how often a request is tried again that failed before its first token")
 	flags.IntVar(&c.EngineMaxTokens, "engine-max-tokens", 4096, "the limit of an answer for which nobody sets one, where the engine neither fills the context nor tells how long it is")
-	flags.Var(&object{target: &c.EngineExtra}, "engine-extra-body", "a JSON object with further fields of every request to the engine")
+	flags.Var(&object[jsontext.Value]{target: &c.EngineExtra}, "engine-extra-body", "a JSON object with further fields of every request to the engine")
 	flags.BoolVar(&c.EngineReasoningParser, "engine-reasoning-parser", false, "the engine (vllm, sglang) itself was started with --reasoning-parser, so its constraints begin behind the thought; vllm then limits the thought too")
 	flags.StringVar(&c.Record, "record", "", "a `FILE` to which every answer of the engine is added as a recording (*.jsonl); it holds prompts and answers")
 	flags.StringVar(&c.Replay, "replay", "", "the `FOLDER` of recordings for --engine replay (those built in)")
-	flags.Float64Var(&c.ReplaySpeed, "replay-speed", 1, "divides the waits that recordings tell")
+	flags.Float64Var(&c.ReplaySpeed, "replay-speed", 1, "divides the waits that recordings tell; less than 0 leaves them out")
 }
 
 func (c *Config) registerParsing(flags *pflag.FlagSet) {
@@ -72,16 +73,16 @@ func (c *Config) registerParsing(flags *pflag.FlagSet) {
 	flags.StringVar(&c.ToolParser, "tool-call-parser", "", "the `NAME` of the parser for tool calls; auto finds it in the model's files or name")
 	flags.StringVar(&c.ReasoningParser, "reasoning-parser", "", "the `NAME` of the parser for reasoning; none is none, auto finds it in the model's files or name")
 	flags.StringArrayVar(&c.Plugins.Tool, "tool-parser-plugin", nil, "a `FILE` with the definition of a format of your own, or a folder of them; may be repeated")
-	flags.StringArrayVar(&c.Plugins.Reasoning, "reasoning-parser-plugin", nil, "the same; a definition may hold both halves")
+	flags.StringArrayVar(&c.Plugins.Reasoning, "reasoning-parser-plugin", nil, "the same `FILE` or folder for reasoning; a definition may hold both halves")
 	flags.BoolVar(&c.Plugins.Override, "override-parsers", false, "let the definitions of plug-ins take names of built-in formats and parsers")
-	flags.Var(oneOf(&c.ToolStrictLevel, "", fixed("auto", "function", "parameter")), "tool-strict-level", "how far calls are held to the tools: auto (as requests say), function or parameter")
+	flags.Var(oneOf(&c.ToolStrictLevel, "", fixed("auto", "function", "parameter")), "tool-strict-level", "the `LEVEL` to which calls are held to the tools: auto (as requests say), function or parameter")
 	flags.BoolVar(&c.ExcludeTools, "exclude-tools-when-tool-choice-none", false, "with tool_choice none the prompt shows no tools")
-	flags.Var(&object{target: &c.StructuredOutputs}, "structured-outputs-config", "a JSON object; its reasoning_parser is that of --reasoning-parser")
+	flags.Var(&object[any]{target: &c.StructuredOutputs}, "structured-outputs-config", "a JSON object; its reasoning_parser is that of --reasoning-parser")
 	flags.StringVar(&c.ChatTemplate, "chat-template", "", "a chat template: a `FILE`, a name, or the template itself")
 	flags.Var(oneOf(&c.ChatTemplateContent, "auto", fixed("auto", "string", "openai")), "chat-template-content-format", "how content reaches the template")
 	flags.BoolVar(&c.TrustRequestTemplate, "trust-request-chat-template", false, "requests may bring their own chat template")
 	flags.BoolVar(&c.LenientTemplate, "lenient-chat-template", false, "templates may do what Python's engine refuses")
-	flags.Var(&object{target: &c.TemplateKwargs}, "default-chat-template-kwargs", "arguments of the chat template that hold where a request gives none")
+	flags.Var(&object[any]{target: &c.TemplateKwargs}, "default-chat-template-kwargs", "arguments of the chat template that hold where a request gives none")
 	flags.Var(&anything{&c.effortMap}, "reasoning-effort-map", "a JSON object from the effort that is asked for to the template's")
 	flags.Var(oneOf(&c.WhiteSpace, "trim", fixed("trim", "exact")), "white-space", "white space at the ends of a tray and between markup: left out, or kept")
 	flags.Var(oneOf(&c.Calls, "eager", fixed("eager", "validated")), "calls", "calls of a stream: given out while they arrive, or held until they are whole and valid")
@@ -89,9 +90,9 @@ func (c *Config) registerParsing(flags *pflag.FlagSet) {
 }
 
 func (c *Config) registerAnswers(flags *pflag.FlagSet) {
-	flags.StringVar(&c.ResponseRole, "response-role", "assistant", "the role of answers")
+	flags.StringVar(&c.ResponseRole, "response-role", "assistant", "the `ROLE` of answers")
 	flags.Var(oneOf(&c.ReasoningField, "reasoning", fixed("reasoning", "reasoning_content", "both")), "reasoning-field", "the field that reasoning stands in, for clients that read the old name")
-	flags.Var(oneOf(&c.AnthropicDisabledEffort, "auto", fixed("auto", "none", "minimal", "low", "medium", "high", "xhigh", "max")), "anthropic-disabled-thinking-effort", "the effort that disabled thinking asks for")
+	flags.Var(oneOf(&c.AnthropicDisabledEffort, "auto", fixed("auto", "none", "minimal", "low", "medium", "high", "xhigh", "max")), "anthropic-disabled-thinking-effort", "the `EFFORT` that disabled thinking asks for: auto, none, minimal, low, medium, high, xhigh or max")
 	flags.BoolVar(&c.PromptTokensDetails, "enable-prompt-tokens-details", false, "usage tells of cached prompt tokens")
 	flags.BoolVar(&c.ForceUsage, "enable-force-include-usage", false, "every chunk of every stream has usage")
 	flags.BoolVar(&c.PerRequestMetrics, "enable-per-request-metrics", false, "whole answers tell how long they took")
@@ -109,19 +110,19 @@ func (c *Config) registerOperations(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.LogRequests, "enable-log-requests", false, "log what requests ask for, content too")
 	flags.BoolVar(&c.LogOutputs, "enable-log-outputs", false, "log what models write; needs --enable-log-requests")
 	flags.BoolVar(&c.DisableLogStats, "disable-log-stats", false, "keep no statistics: /metrics has only the process")
-	flags.Var(oneOf(&c.LogLevel, "info", fixed("debug", "info", "warning", "error", "critical", "trace")), "uvicorn-log-level", "the least level that is logged")
+	flags.Var(oneOf(&c.LogLevel, "info", fixed("debug", "info", "warning", "error", "critical", "trace")), "uvicorn-log-level", "the least `LEVEL` that is logged: debug, info, warning, error, critical or trace")
 	flags.Var(oneOf(&c.LogFormat, "text", fixed("text", "json")), "log-format", "how log lines are written")
 	flags.StringVar(&c.TracesEndpoint, "otlp-traces-endpoint", "", "the `URL` of the OpenTelemetry collector that takes traces")
 	flags.Int64Var(&c.MaxBodySize, "max-body-size", 64<<20, "the largest body of a request, in bytes")
-	flags.IntVar(&c.MaxTools, "max-tools", 1024, "the most tools of a request")
-	flags.IntVar(&c.MaxSchemaDepth, "max-schema-depth", 64, "how deep a schema may be nested")
+	flags.IntVar(&c.MaxTools, "max-tools", 1024, "the most tools of a request; 0 is no limit")
+	flags.IntVar(&c.MaxSchemaDepth, "max-schema-depth", 64, "how deep a schema may be nested; 0 is no limit")
 	flags.BoolVar(&c.Playground, "playground", false, "serve the playground at /playground/, a page that shows what becomes of model text, and the documentation at /docs/")
-	flags.StringVar(&c.ResponsesAddress, "responses-store", "sqlite", "where responses are stored: sqlite (a file in the user's state folder), sqlite:PATH, postgres://…, memory, or none")
+	flags.StringVar(&c.ResponsesAddress, "responses-store", "sqlite", "the `STORE` of responses: sqlite (a file in the user's state folder), sqlite:PATH, postgres://…, memory, or none")
 	flags.DurationVar(&c.ResponsesRetention, "responses-retention", 30*24*time.Hour, "how long responses are stored; 0 keeps them for ever")
 	flags.IntVar(&c.MaxStreams, "max-streams", 0, "the most requests that are answered at once; 0 is no limit")
 	flags.DurationVar(&c.DrainTimeout, "drain-timeout", time.Minute, "how long answers may go on after the server is told to stop")
-	flags.DurationVar(&c.WriteTimeout, "write-timeout", time.Minute, "how long a client may leave one write unread")
-	flags.DurationVar(&c.ReadHeaderTimeout, "read-header-timeout", 10*time.Second, "how long a client may take to send the head of a request")
+	flags.DurationVar(&c.WriteTimeout, "write-timeout", time.Minute, "how long a client may leave one write unread; 0 is for ever")
+	flags.DurationVar(&c.ReadHeaderTimeout, "read-header-timeout", 10*time.Second, "how long a client may take to send the head of a request; 0 is for ever")
 	flags.DurationVar(&c.ReadBodyTimeout, "read-body-timeout", time.Minute, "how long a client may pause within the body of a request; 0 is for ever")
 }
 
@@ -245,12 +246,12 @@ func (l *list) String() string {
 	return string(text)
 }
 
-// object is a flag that takes a JSON object.
-type object struct{ target *map[string]any }
+// object is a flag that takes a JSON object, its values read or as they were written.
+type object[T any] struct{ target *map[string]T }
 
 // Set implements pflag.Value.
-func (o *object) Set(text string) error {
-	var value map[string]any
+func (o *object[T]) Set(text string) error {
+	var value map[string]T
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		return fmt.Errorf("expected a JSON object, found %q", text)
 	}
@@ -259,9 +260,9 @@ func (o *object) Set(text string) error {
 }
 
 // Type implements pflag.Value.
-func (o *object) Type() string { return "JSON" }
+func (o *object[T]) Type() string { return "JSON" }
 
-func (o *object) String() string { return "" }
+func (o *object[T]) String() string { return "" }
 
 // anything is a flag that takes JSON; what is in it is checked later, as in vLLM.
 type anything struct{ target *any }

@@ -93,7 +93,7 @@ func loadFile(flags *pflag.FlagSet, file string, given map[string]bool) error {
 		if flag == nil || name == "config" {
 			return errorf(valueError, "%s: %q is no flag of serve", where, key.Value)
 		}
-		if given[name] {
+		if n, ok := flag.Value.(*negation); given[name] || ok && given[n.name] {
 			continue
 		}
 		texts, err := flagTexts(value)

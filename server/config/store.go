@@ -3,6 +3,8 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/parlance-llm/parlance/server/store"
 )
@@ -23,7 +25,10 @@ func (c *Config) OpenStore() (store.Store, error) {
 			}
 			folder = filepath.Join(home, ".local", "state")
 		}
-		address = filepath.Join(folder, "parlance", "responses.db")
+		address = "sqlite:" + filepath.Join(folder, "parlance", "responses.db")
+	}
+	if !slices.ContainsFunc([]string{"sqlite:", "postgres://", "postgresql://"}, func(kind string) bool { return strings.HasPrefix(address, kind) }) && address != "memory" {
+		return nil, errorf(valueError, "--responses-store: expected sqlite, sqlite:PATH, postgres://…, memory or none, found %q", address)
 	}
 	s, err := store.Open(address)
 	if err != nil {

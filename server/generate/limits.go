@@ -17,8 +17,8 @@ type Limits struct {
 // Check tells what is wrong with a request that fits its interface's schema: more than the server allows, a thing that
 // the model's format cannot do, or sampling that no engine takes. The model must have been found.
 func (l Limits) Check(r *Request) error {
-	if l.MaxTools > 0 && len(r.Tools) > l.MaxTools {
-		return apierror.Invalidf("tools", "expected at most %d tools, found %d", l.MaxTools, len(r.Tools))
+	if err := l.CheckTools(len(r.Tools)); err != nil {
+		return err
 	}
 	for i, tool := range r.Tools {
 		if depth := body.Depth(tool.Parameters); l.MaxSchemaDepth > 0 && depth > l.MaxSchemaDepth {
@@ -45,6 +45,14 @@ func (l Limits) Check(r *Request) error {
 		}
 	}
 	return r.checkSampling()
+}
+
+// CheckTools tells whether a request declares more tools than the server allows.
+func (l Limits) CheckTools(declared int) error {
+	if l.MaxTools > 0 && declared > l.MaxTools {
+		return apierror.Invalidf("tools", "expected at most %d tools, found %d", l.MaxTools, declared)
+	}
+	return nil
 }
 
 // checkSampling checks the values of the sampling, as the engine would. A thinking budget of -1 is none.

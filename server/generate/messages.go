@@ -102,10 +102,10 @@ func checkCall(call jsontext.Value, place string) error {
 	}
 	function, ok := body.Members(body.Lookup(members, "function"))
 	if !ok {
-		return apierror.Invalidf(place+".function", "expected an object, found %s", body.Summary(body.Lookup(members, "function")))
+		return apierror.Invalidf(place+".function", "expected an object, found %s", body.Found(body.Lookup(members, "function")))
 	}
 	if name := body.Lookup(function, "name"); name.Kind() != '"' {
-		return apierror.Invalidf(place+".function.name", "expected the name of a function, found %s", body.Summary(name))
+		return apierror.Invalidf(place+".function.name", "expected the name of a function, found %s", body.Found(name))
 	}
 	return nil
 }

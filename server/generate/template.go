@@ -1,11 +1,11 @@
 package generate
 
 import (
-	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"maps"
 
 	"github.com/parlance-llm/parlance/server/apierror"
+	"github.com/parlance-llm/parlance/server/body"
 )
 
 // Efforts are the efforts of reasoning that a request may ask for.
@@ -61,12 +61,16 @@ func (d TemplateDefaults) Apply(t *Template, given map[string]any, effort string
 	return nil
 }
 
-// Kwargs reads template arguments from JSON.
-func Kwargs(value jsontext.Value) (map[string]any, error) {
+// ReadKwargs reads the member chat_template_kwargs of a request, the arguments of its chat template; an empty map if there
+// are none. What is no object is complained of.
+func ReadKwargs(o *body.Object) map[string]any {
+	const name = "chat_template_kwargs"
 	kwargs := map[string]any{}
-	if value == nil {
-		return kwargs, nil
+	if o.Object(name) == nil {
+		return kwargs
 	}
-	err := json.Unmarshal(value, &kwargs, lenient)
-	return kwargs, err
+	if err := json.Unmarshal(o.Raw(name), &kwargs, lenient); err != nil {
+		o.Complain(name, err.Error())
+	}
+	return kwargs
 }

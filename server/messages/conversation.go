@@ -14,10 +14,9 @@ func (r *Request) readConversation(o *body.Object) {
 	if system := readSystem(o); system != "" {
 		r.add(generate.Message{Role: "system", Content: system})
 	}
-	if !o.Require("messages") {
+	if !o.Need("messages") {
 		return
 	}
-	o.NotNull("messages")
 	list := o.Objects("messages")
 	if list != nil && len(list) == 0 {
 		o.Complain("messages", "expected at least one message")
@@ -27,7 +26,7 @@ func (r *Request) readConversation(o *body.Object) {
 		if m == nil {
 			continue
 		}
-		m.Require("role")
+		m.Need("role")
 		role := m.Choice("role", "user", "assistant", "system")
 		if role == nil || !m.Require("content") {
 			continue
@@ -95,7 +94,7 @@ func (r *Request) readAssistant(m *body.Object) (calls bool) {
 	var text strings.Builder
 	texts := false
 	for _, block := range blocksOf(m) {
-		if block == nil || !block.Require("type") {
+		if block == nil || !block.Need("type") {
 			continue
 		}
 		kind := block.String("type")
@@ -109,7 +108,7 @@ func (r *Request) readAssistant(m *body.Object) (calls bool) {
 		case *kind == "redacted_thinking": // nobody here can read it
 		case *kind == "tool_use":
 			call := generate.NewToolCall(required(block, "id"), required(block, "name"), "{}")
-			if block.Require("input") && block.Object("input") != nil {
+			if block.Need("input") && block.Object("input") != nil {
 				call.Function.Arguments = string(block.Raw("input"))
 			}
 			out.Calls = append(out.Calls, call)
@@ -126,8 +125,7 @@ func (r *Request) readAssistant(m *body.Object) (calls bool) {
 
 // required is a text that a block must have.
 func required(block *body.Object, name string) string {
-	if block.Require(name) {
-		block.NotNull(name)
+	if block.Need(name) {
 		if text := block.String(name); text != nil {
 			return *text
 		}
@@ -146,7 +144,7 @@ func (r *Request) readUser(m *body.Object) {
 	}
 	blocks := blocksOf(m)
 	for _, block := range blocks {
-		if block == nil || !block.Require("type") {
+		if block == nil || !block.Need("type") {
 			continue
 		}
 		if kind := block.String("type"); kind != nil && *kind == "tool_result" {
@@ -189,11 +187,11 @@ func readPart(block *body.Object) (generate.Part, bool) {
 
 // imageOf is the address of an image: where it is, or its bytes in the address itself (RFC 2397).
 func imageOf(block *body.Object) string {
-	if !block.Require("source") {
+	if !block.Need("source") {
 		return ""
 	}
 	source := block.Object("source")
-	if source == nil || !source.Require("type") {
+	if source == nil || !source.Need("type") {
 		return ""
 	}
 	switch kind := source.Choice("type", "base64", "url"); {
@@ -210,7 +208,7 @@ func imageOf(block *body.Object) string {
 func readDocument(block *body.Object) (generate.Part, bool) {
 	source := block.Object("source")
 	if source == nil {
-		block.Require("source")
+		block.Need("source")
 		return generate.Part{}, false
 	}
 	switch kind := source.String("type"); {
@@ -235,7 +233,7 @@ func (r *Request) readResult(block *body.Object) (rest []generate.Part) {
 		texts = append(texts, body.Text(value))
 	case '[':
 		for _, inner := range block.Objects("content") {
-			if inner == nil || !inner.Require("type") {
+			if inner == nil || !inner.Need("type") {
 				continue
 			}
 			if kind := inner.String("type"); kind != nil && *kind == "tool_reference" {

@@ -13,7 +13,6 @@
 package messages
 
 import (
-	"log/slog"
 	"time"
 
 	"github.com/parlance-llm/parlance/server/generate"
@@ -26,6 +25,8 @@ type Settings struct {
 	Defaults generate.TemplateDefaults
 	// Limits are what a request may ask for.
 	Limits generate.Limits
+	// DisabledEffort is the effort that a request which disables thinking asks for; "auto" chooses it by the model's format.
+	DisabledEffort string
 	// CacheDetails: usage tells of cached prompt tokens.
 	CacheDetails bool
 	// BodyLimit is the largest body in bytes.
@@ -40,5 +41,4 @@ type Handler struct {
 	Generator *generate.Generator
 	Models    *models.Registry
 	Settings  Settings
-	Logger    *slog.Logger
 }

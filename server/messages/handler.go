@@ -17,10 +17,16 @@ import (
 // newReader reads a text.
 func newReader(text string) io.Reader { return strings.NewReader(text) }
 
+// fields are the names that this interface has for fields of Chat Completions.
+var fields = map[string]string{
+	"stop": "stop_sequences", "thinking_token_budget": "thinking.budget_tokens", "reasoning_effort": "output_config.effort",
+	"tools.*.function.parameters": "tools.*.input_schema", "parallel_tool_calls": "tool_choice.disable_parallel_tool_use",
+}
+
 // ServeHTTP answers a request for a message.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h.serve(w, r); err != nil {
-		apierror.ShapeAnthropic.Write(w, err)
+		apierror.ShapeAnthropic.Write(w, apierror.Renamed(err, fields))
 	}
 }
 
@@ -108,7 +114,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *Request, generation *generate
 // CountTokens answers a request for the number of a prompt's tokens.
 func (h *Handler) CountTokens(w http.ResponseWriter, r *http.Request) {
 	if err := h.count(w, r); err != nil {
-		apierror.ShapeAnthropic.Write(w, err)
+		apierror.ShapeAnthropic.Write(w, apierror.Renamed(err, fields))
 	}
 }
 

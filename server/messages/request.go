@@ -30,9 +30,7 @@ const leastBudget = 1024
 func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Request, error) {
 	r := &Request{}
 	r.Interface, r.N, r.Parallel, r.IncludeReasoning = "messages", 1, true, true
-	if o.Require("model") {
-		o.NotNull("model")
-	}
+	o.Need("model")
 	name := ""
 	if model := o.String("model"); model != nil {
 		name = *model
@@ -46,13 +44,7 @@ func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Req
 	if servers := o.Array("mcp_servers"); len(servers) > 0 {
 		o.Complain("mcp_servers", "MCP servers are connected to by Anthropic's own service; declare their tools with an input_schema")
 	}
-	kwargs := map[string]any{}
-	if o.Object("chat_template_kwargs") != nil {
-		var err error
-		if kwargs, err = generate.Kwargs(o.Raw("chat_template_kwargs")); err != nil {
-			o.Complain("chat_template_kwargs", err.Error())
-		}
-	}
+	kwargs := generate.ReadKwargs(o)
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
@@ -64,7 +56,9 @@ func (h *Handler) Read(ctx context.Context, o *body.Object, counting bool) (*Req
 		return nil, err
 	}
 	if r.disabled {
-		effort = r.least()
+		if effort = h.Settings.DisabledEffort; effort == "auto" || effort == "" {
+			effort = r.least()
+		}
 	}
 	if err := h.Settings.Defaults.Apply(&r.Template, kwargs, effort); err != nil {
 		return nil, err
@@ -88,6 +82,7 @@ func (r *Request) least() string {
 
 // readTools reads the tools.
 func (r *Request) readTools(o *body.Object) {
+	names := map[string]bool{}
 	for _, given := range o.Objects("tools") {
 		if given == nil {
 			continue
@@ -96,9 +91,10 @@ func (r *Request) readTools(o *body.Object) {
 		if !ok {
 			continue
 		}
-		if slices.ContainsFunc(r.Tools, func(other generate.Tool) bool { return other.Name == t.Name && t.Name != "" }) {
+		if names[t.Name] && t.Name != "" {
 			given.Complain("name", "tool names must be unique")
 		}
+		names[t.Name] = true
 		r.Tools = append(r.Tools, t)
 	}
 }
@@ -110,15 +106,14 @@ func readTool(tool *body.Object) (generate.Tool, bool) {
 		return generate.Tool{}, false
 	}
 	t := generate.Tool{Description: tool.String("description"), Strict: tool.Bool("strict"), DeferLoading: tool.Bool("defer_loading")}
-	if tool.Require("name") {
-		tool.NotNull("name")
+	if tool.Need("name") {
 		if name := tool.String("name"); name != nil {
 			if t.Name = *name; t.Name == "" {
 				tool.Complain("name", "the name of a tool must not be empty")
 			}
 		}
 	}
-	if tool.Require("input_schema") && tool.Object("input_schema") != nil {
+	if tool.Need("input_schema") && tool.Object("input_schema") != nil {
 		t.Parameters = withType(tool.Raw("input_schema"))
 	}
 	return t, true
@@ -144,7 +139,7 @@ func (r *Request) readToolChoice(o *body.Object) error {
 	if choice == nil {
 		return o.Err()
 	}
-	choice.Require("type")
+	choice.Need("type")
 	kind := choice.Choice("type", "auto", "any", "tool", "none")
 	serial := choice.Bool("disable_parallel_tool_use")
 	name := choice.String("name")
@@ -182,8 +177,7 @@ func (r *Request) readSampling(o *body.Object, counting bool) {
 	if stream := o.Bool("stream"); stream != nil {
 		r.Stream = *stream
 	}
-	if !counting && o.Require("max_tokens") {
-		o.NotNull("max_tokens")
+	if !counting && o.Need("max_tokens") {
 		if n := o.Int("max_tokens"); n != nil {
 			if r.MaxTokens = int(*n); *n < 1 {
 				o.Complain("max_tokens", "max_tokens must be at least 1")
@@ -204,7 +198,7 @@ func (r *Request) readThinking(o *body.Object) (effort string) {
 	if thinking == nil {
 		return effort
 	}
-	thinking.Require("type")
+	thinking.Need("type")
 	kind := thinking.Choice("type", "enabled", "disabled", "adaptive")
 	if kind == nil {
 		return effort
@@ -213,7 +207,7 @@ func (r *Request) readThinking(o *body.Object) (effort string) {
 	case "disabled":
 		r.disabled = true
 	case "enabled":
-		if !thinking.Require("budget_tokens") {
+		if !thinking.Need("budget_tokens") {
 			break
 		}
 		budget := thinking.Int("budget_tokens")
@@ -240,8 +234,8 @@ func (r *Request) readFormat(o *body.Object) {
 	if format == nil {
 		return
 	}
-	format.Require("type")
-	if format.Choice("type", "json_schema") != nil && format.Require("schema") && format.Object("schema") != nil {
+	format.Need("type")
+	if format.Choice("type", "json_schema") != nil && format.Need("schema") && format.Object("schema") != nil {
 		r.ResponseFormat = &generate.ResponseFormat{Dialect: engine.JSONSchema, Text: string(format.Raw("schema")), Param: param}
 	}
 }
@@ -261,7 +255,7 @@ func readSystem(o *body.Object) string {
 				continue
 			}
 			block.Choice("type", "text")
-			if !block.Require("text") {
+			if !block.Need("text") {
 				continue
 			}
 			if part := block.String("text"); part != nil && !strings.HasPrefix(*part, billing) {

@@ -39,11 +39,11 @@ func (r *Request) systemBlocks(m *body.Object) (text string, there bool) {
 }
 
 func (r *Request) readChange(block *body.Object, remove bool) {
-	if !block.Require("tool") {
+	if !block.Need("tool") {
 		return
 	}
 	reference := block.Object("tool")
-	if reference == nil || !reference.Require("type") {
+	if reference == nil || !reference.Need("type") {
 		return
 	}
 	kinds := []string{"tool_reference", "tool_definition"}
@@ -54,7 +54,7 @@ func (r *Request) readChange(block *body.Object, remove bool) {
 	case kind == nil:
 	case *kind == "tool_reference":
 		r.changes = append(r.changes, change{at: reference, name: required(reference, "name"), remove: remove})
-	case reference.Require("definition"):
+	case reference.Need("definition"):
 		if definition := reference.Object("definition"); definition != nil {
 			if tool, ok := readTool(definition); ok {
 				r.changes = append(r.changes, change{at: definition, name: tool.Name, tool: &tool})

@@ -43,7 +43,7 @@ type asking struct {
 }
 
 // New makes a registry. With names, all of them lead to the engine's model upstream, "" being the engine's first. Without
-// names the engine's models are served under their own names.
+// names the engine's models are served under their own names, upstream before the others.
 //
 // The parser reads what all models write; auto says whether tool_choice auto is served with it. Without one, models have
 // the parsers that the engine says they need, as the recordings of replay do.
@@ -124,17 +124,32 @@ func (r *Registry) Resolve(ctx context.Context, name string) (generate.Model, er
 		// Nothing is known of the engine's models; it will refuse a wrong name itself.
 		return generate.Model{Name: name, Upstream: name, Parser: r.parser, AutoToolChoice: r.auto}, nil
 	}
-	if name == "" {
-		name = listed[0].ID
-	}
 	var names []string
-	for _, model := range listed {
-		if model.ID == name {
-			return r.model(ctx, name, name)
+	for _, model := range r.chosenFirst(listed) {
+		if model.ID == name || name == "" {
+			return r.model(ctx, model.ID, model.ID)
 		}
 		names = append(names, model.ID)
 	}
 	return generate.Model{}, unknown(name, names)
+}
+
+// chosenFirst are the engine's models, the one that was chosen for the server before the others: it answers who names none.
+// The engine knows it, though it may list it under a longer name.
+func (r *Registry) chosenFirst(listed []engine.Model) []engine.Model {
+	if r.upstream == "" || listed[0].ID == r.upstream {
+		return listed
+	}
+	chosen := engine.Model{ID: r.upstream}
+	others := make([]engine.Model, 0, len(listed))
+	for _, model := range listed {
+		if model.ID == r.upstream {
+			chosen = model
+		} else {
+			others = append(others, model)
+		}
+	}
+	return append([]engine.Model{chosen}, others...)
 }
 
 func unknown(name string, valid []string) error {
@@ -208,6 +223,9 @@ func (r *Registry) List(ctx context.Context) ([]Entry, error) {
 	if len(r.served) == 0 {
 		if err != nil {
 			return nil, err
+		}
+		if len(listed) > 0 {
+			listed = r.chosenFirst(listed)
 		}
 		out := make([]Entry, len(listed))
 		for i, model := range listed {

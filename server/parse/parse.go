@@ -59,12 +59,9 @@ func (h *Handler) read(ctx context.Context, o *body.Object) (*question, error) {
 	if reason := o.Choice("finish_reason", reasons...); reason != nil {
 		q.finish = finishOf(*reason)
 	}
-	kwargs, err := generate.Kwargs(o.Raw("chat_template_kwargs"))
+	q.request.ChatTemplateKwargs = generate.ReadKwargs(o)
+	err := o.Err()
 	if err != nil {
-		o.Complain("chat_template_kwargs", "Input should be a valid dictionary")
-	}
-	q.request.ChatTemplateKwargs = kwargs
-	if err := o.Err(); err != nil {
 		return nil, err
 	}
 	if q.request.Tools, err = parlance.ParseTools(o.Raw("tools")); err != nil {
@@ -243,7 +240,7 @@ func (q *question) completion(value jsontext.Value) ([]byte, error) {
 	members, _ := body.Members(value)
 	choices, ok := body.Elements(body.Lookup(members, "choices"))
 	if !ok {
-		return nil, apierror.Invalidf("completion.choices", "expected a list of choices, found %s", body.Summary(body.Lookup(members, "choices")))
+		return nil, apierror.Invalidf("completion.choices", "expected a list of choices, found %s", body.Found(body.Lookup(members, "choices")))
 	}
 	out := jsontext.Value("[")
 	for i, choice := range choices {

@@ -13,11 +13,16 @@ import (
 	"github.com/parlance-llm/parlance/server/store"
 )
 
+// fields are the names that this interface has for fields of Chat Completions.
+var fields = map[string]string{
+	"logprobs": "top_logprobs", "reasoning_effort": "reasoning.effort", "messages": "input", "tools.*.function.parameters": "tools.*.parameters",
+}
+
 // handle answers with what do writes, or with its error.
 func handle(do func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := do(w, r); err != nil {
-			apierror.ShapeOpenAI.Write(w, err)
+			apierror.ShapeOpenAI.Write(w, apierror.Renamed(err, fields))
 		}
 	})
 }

@@ -134,7 +134,7 @@ func (t *translation) call(id, name, arguments string) {
 
 func (t *translation) message(o *body.Object) {
 	role := "user"
-	if o.Require("role") {
+	if o.Need("role") {
 		if given := o.Choice("role", "user", "assistant", "system", "developer"); given != nil {
 			role = *given
 		}
@@ -167,7 +167,7 @@ func readParts(o *body.Object, field string) (parts []generate.Part) {
 		return []generate.Part{generate.TextPart(body.Text(value))}
 	case '[':
 		for _, p := range o.Objects(field) {
-			if p == nil || !p.Require("type") {
+			if p == nil || !p.Need("type") {
 				continue
 			}
 			if read, ok := readPart(p); ok {
@@ -185,9 +185,8 @@ func readPart(o *body.Object) (generate.Part, bool) {
 	kind := o.String("type")
 	switch {
 	case kind == nil:
-		o.NotNull("type")
 	case *kind == "input_text" || *kind == "output_text" || *kind == "text" || *kind == "reasoning_text" || *kind == "summary_text":
-		if o.Require("text") {
+		if o.Need("text") {
 			if s := o.String("text"); s != nil {
 				return generate.TextPart(*s), true
 			}

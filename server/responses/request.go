@@ -18,6 +18,7 @@ import (
 type Request struct {
 	generate.Request
 	tools []tool
+	names map[string]bool // those that the model sees of tools
 	// given are the members of the request as they were written: the response object repeats some.
 	given *body.Object
 	// input are the request's own items, history those of the responses before it, or of its conversation.
@@ -34,7 +35,7 @@ type Request struct {
 
 // Read reads a request, finds its model and the items that it goes on from.
 func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
-	r := &Request{given: o, references: map[int]bool{}}
+	r := &Request{given: o, references: map[int]bool{}, names: map[string]bool{}}
 	r.Interface, r.N = "responses", 1
 	name := ""
 	if model := o.String("model"); model != nil {
@@ -48,14 +49,11 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	r.readFields(o)
 	r.readSampling(o)
 	effort := r.readReasoning(o)
-	kwargs := map[string]any{}
-	if o.Object("chat_template_kwargs") != nil {
-		var err error
-		if kwargs, err = generate.Kwargs(o.Raw("chat_template_kwargs")); err != nil {
-			o.Complain("chat_template_kwargs", err.Error())
-		}
-	}
+	kwargs := generate.ReadKwargs(o)
 	if err := o.Err(); err != nil {
+		return nil, err
+	}
+	if err := h.Settings.Limits.CheckTools(len(r.tools)); err != nil {
 		return nil, err
 	}
 	if err := h.checkStored(r); err != nil {
@@ -232,7 +230,7 @@ func (r *Request) readText(o *body.Object) {
 	if format == nil {
 		return
 	}
-	format.Require("type")
+	format.Need("type")
 	kind := format.Choice("type", "text", "json_object", "json_schema")
 	if kind == nil {
 		return
@@ -242,7 +240,7 @@ func (r *Request) readText(o *body.Object) {
 		r.ResponseFormat = &generate.ResponseFormat{Dialect: engine.JSONObject, Param: "text.format"}
 	case "json_schema":
 		text(format, "name")
-		if format.Require("schema") && format.Object("schema") != nil {
+		if format.Need("schema") && format.Object("schema") != nil {
 			r.ResponseFormat = &generate.ResponseFormat{Dialect: engine.JSONSchema, Text: string(format.Raw("schema")), Param: "text.format"}
 		}
 	}
@@ -258,11 +256,12 @@ func (r *Request) readInput(o *body.Object) {
 	case '"':
 		r.input = append(r.input, newItem(value))
 	case '[':
+		values, _ := body.Elements(value)
 		for i, item := range o.Objects("input") {
 			if item == nil {
 				continue
 			}
-			value := slices.Clone(o.Array("input")[i])
+			value := values[i]
 			kind := item.String("type")
 			switch {
 			case kind != nil && *kind == "additional_tools":

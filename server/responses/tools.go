@@ -3,7 +3,6 @@ package responses
 import (
 	"encoding/json/jsontext"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/parlance-llm/parlance/server/apierror"
@@ -35,13 +34,12 @@ func (r *Request) readTools(o *body.Object, field string) {
 }
 
 func (r *Request) readTool(o *body.Object, namespace string) {
-	if !o.Require("type") {
+	if !o.Need("type") {
 		return
 	}
 	kind := o.String("type")
 	switch {
 	case kind == nil:
-		o.NotNull("type")
 	case *kind == "function":
 		r.readFunction(o, namespace)
 	case *kind == "custom":
@@ -65,10 +63,9 @@ func (r *Request) readTool(o *body.Object, namespace string) {
 
 // text is a text that a member must be.
 func text(o *body.Object, name string) string {
-	if !o.Require(name) {
+	if !o.Need(name) {
 		return ""
 	}
-	o.NotNull(name)
 	value := o.String(name)
 	if value == nil {
 		return ""
@@ -117,9 +114,10 @@ func (r *Request) declare(o *body.Object, t tool) {
 	if t.Name = t.name; t.namespace != "" {
 		t.Name = t.namespace + separator + t.name
 	}
-	if slices.ContainsFunc(r.tools, func(other tool) bool { return other.Name == t.Name && t.name != "" }) {
+	if r.names[t.Name] && t.name != "" {
 		o.Complain("name", "tool names must be unique")
 	}
+	r.names[t.Name] = true
 	r.tools = append(r.tools, t)
 }
 
@@ -172,7 +170,7 @@ func (r *Request) readToolChoice(o *body.Object) error {
 		case "allowed_tools":
 			return r.readAllowed(members)
 		}
-		return apierror.Invalidf("tool_choice.type", "Expected \"function\", \"custom\" or \"allowed_tools\", found %s. Tools that OpenAI's own service runs are not served.", body.Summary(kind))
+		return apierror.Invalidf("tool_choice.type", "Expected \"function\", \"custom\" or \"allowed_tools\", found %s. Tools that OpenAI's own service runs are not served.", body.Found(kind))
 	}
 	return apierror.Invalidf("tool_choice", "Expected \"none\", \"auto\", \"required\" or an object, found %s.", body.Summary(choice))
 }
@@ -190,7 +188,7 @@ func (r *Request) readNamed(members []body.Member) error {
 func (r *Request) named(members []body.Member, place string) (tool, error) {
 	name := body.Lookup(members, "name")
 	if name.Kind() != '"' {
-		return tool{}, apierror.Invalidf(place+".name", "Expected the name of a tool, found %s.", body.Summary(name))
+		return tool{}, apierror.Invalidf(place+".name", "Expected the name of a tool, found %s.", body.Found(name))
 	}
 	namespace := ""
 	if given := body.Lookup(members, "namespace"); given.Kind() == '"' {
@@ -215,7 +213,7 @@ func (r *Request) named(members []body.Member, place string) (tool, error) {
 func (r *Request) readAllowed(members []body.Member) error {
 	mode := body.Text(body.Lookup(members, "mode"))
 	if mode != generate.ToolChoiceAuto && mode != generate.ToolChoiceRequired {
-		return apierror.Invalidf("tool_choice.mode", "Expected \"auto\" or \"required\", found %s.", body.Summary(body.Lookup(members, "mode")))
+		return apierror.Invalidf("tool_choice.mode", "Expected \"auto\" or \"required\", found %s.", body.Found(body.Lookup(members, "mode")))
 	}
 	list, ok := body.Elements(body.Lookup(members, "tools"))
 	if !ok || len(list) == 0 {

@@ -17,8 +17,9 @@ type Fields struct {
 	TokensAsIDs bool
 	// PromptText: the answer tells the prompt that was rendered.
 	PromptText bool
-	noTokens   bool // a limit of no tokens was asked for
-	beams      bool
+	// NoTokens: a limit of no tokens was asked for. Check refuses it.
+	NoTokens bool
+	beams    bool
 }
 
 // Read reads the fields into a request. Log probabilities are not among them, since interfaces differ in those.
@@ -45,7 +46,7 @@ func Read(o *body.Object, r *generate.Request) (f Fields) {
 	s.BadWords = o.Strings("bad_words", false)
 	s.AllowedTokens = o.Ints("allowed_token_ids")
 	r.MaxTokens = set(whole(o.Int("max_completion_tokens")), set(whole(o.Int("max_tokens")), 0))
-	f.noTokens = r.MaxTokens == 0 && (o.Raw("max_completion_tokens") != nil || o.Raw("max_tokens") != nil)
+	f.NoTokens = r.MaxTokens == 0 && (o.Raw("max_completion_tokens") != nil || o.Raw("max_tokens") != nil)
 	r.N = set(whole(o.Int("n")), 1)
 	r.Stop = o.Strings("stop", true)
 	r.StopTokens = o.Ints("stop_token_ids")
@@ -56,6 +57,7 @@ func Read(o *body.Object, r *generate.Request) (f Fields) {
 	f.TokensAsIDs = set(o.Bool("return_tokens_as_token_ids"), false)
 	f.PromptText = set(o.Bool("return_prompt_text"), false)
 	r.ThinkingBudget = whole(o.Int("thinking_token_budget"))
+	o.Ints("logprob_token_ids")
 	r.EngineParameter = engineParameters(o)
 	f.beams = set(o.Bool("use_beam_search"), false)
 	return f
@@ -96,7 +98,7 @@ func (f Fields) Check() error {
 	switch {
 	case f.beams:
 		return apierror.Invalidf("use_beam_search", "beam search is not available: engines give it no stream to read")
-	case f.noTokens:
+	case f.NoTokens:
 		return apierror.Invalidf("max_tokens", "max_tokens must be at least 1, got 0.")
 	}
 	return nil

@@ -160,17 +160,13 @@ func items(ctx context.Context, tx *sql.Tx, owner, part string) (out []Item, err
 
 func (d *database) Delete(ctx context.Context, id string) error {
 	return d.within(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `DELETE FROM responses WHERE id = $1`, id)
-		if err != nil {
+		if err := remove(ctx, tx, `DELETE FROM responses WHERE id = $1`, id); err != nil {
 			return err
-		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrNotFound)
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM items WHERE owner = $1`, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM events WHERE response = $1`, id)
+		_, err := tx.ExecContext(ctx, `DELETE FROM events WHERE response = $1`, id)
 		return err
 	})
 }
@@ -258,14 +254,10 @@ func (d *database) Conversation(ctx context.Context, id string) (*Conversation, 
 
 func (d *database) DeleteConversation(ctx context.Context, id string) error {
 	return d.within(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `DELETE FROM conversations WHERE id = $1`, id)
-		if err != nil {
+		if err := remove(ctx, tx, `DELETE FROM conversations WHERE id = $1`, id); err != nil {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrNotFound)
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM items WHERE owner = $1`, id)
+		_, err := tx.ExecContext(ctx, `DELETE FROM items WHERE owner = $1`, id)
 		return err
 	})
 }
@@ -300,7 +292,14 @@ func (d *database) Items(ctx context.Context, conversation string) (out []Item, 
 }
 
 func (d *database) DeleteItem(ctx context.Context, conversation, id string) error {
-	done, err := d.db.ExecContext(ctx, `DELETE FROM items WHERE owner = $1 AND part = $2 AND id = $3`, conversation, partConversation, id)
+	return remove(ctx, d.db, `DELETE FROM items WHERE owner = $1 AND part = $2 AND id = $3`, conversation, partConversation, id)
+}
+
+// remove runs a statement that deletes; the error is ErrNotFound if there was nothing to delete.
+func remove(ctx context.Context, db interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+}, statement string, arguments ...any) error {
+	done, err := db.ExecContext(ctx, statement, arguments...)
 	if err != nil {
 		return err
 	}
