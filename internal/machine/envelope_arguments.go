@@ -80,7 +80,6 @@ func (m *Machine) envelopeArgument(text []byte, kind memory) {
 	}
 	if m.open {
 		m.envelope.kept = append(m.envelope.kept, text...)
-		m.most = max(m.most, len(m.envelope.kept))
 		return
 	}
 	m.call.first = false

@@ -103,7 +103,6 @@ func (m *Machine) plainValueText(text []byte, kind memory) {
 	v := &m.value
 	if !v.streams {
 		v.text = append(v.text, text...)
-		m.most = max(m.most, len(v.text))
 		if len(v.text) > m.options.ArgumentLimit {
 			m.overflow()
 		}
