@@ -146,7 +146,7 @@ func TestResults(t *testing.T) {
 		"not told":  {head + "  thought = \"<t>\" @reasoning \"</t>\" .\n" + call, "tool results: not told, so that the renderer refuses them"},
 		"not known": {head + "  thought = \"<t>\" @reasoning \"</t>\" .\n" + call + "results: {unknown: no template}\n", "tool results: not known: no template"},
 		"told":      {"format: x\nextends: internlm\ntool: [x]\n", "tool results: told"},
-		"variants":  {"format: x\nextends: mistral_v7\ntool: [x]\n", "tool results: told, with the variants v7"},
+		"variants":  {"format: x\nextends: mistral_v7\ntool: [x]\n", "tool results: told, with the variant v7"},
 		"no calls":  {"format: x\nextends: deepseek_r1\nreasoning: [x]\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
