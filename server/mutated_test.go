@@ -170,6 +170,7 @@ func TestLongRequests(t *testing.T) {
 		"responses parts":    {"/v1/responses", `{"model":"m","store":false,"input":[{"role":"user","content":[`, `{"type":"input_text","text":"some text"}`, `]}]}`},
 		"responses calls":    {"/v1/responses", `{"model":"m","store":false,"input":[`, `{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}`, `]}`},
 		"responses tools":    {"/v1/responses", `{"model":"m","store":false,"input":"Hi","tools":[`, `{"type":"function","name":"f%d","parameters":{}}`, `]}`},
+		"conversation items": {"/v1/conversations", `{"items":[`, `{"role":"user","content":"some text"}`, `]}`},
 		"messages":           {"/v1/messages", `{"model":"m","max_tokens":5,"messages":[`, `{"role":"user","content":"some text"}`, `]}`},
 		"messages blocks":    {"/v1/messages", `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":[`, `{"type":"text","text":"some text"}`, `]}]}`},
 		"messages uses":      {"/v1/messages", `{"model":"m","max_tokens":5,"messages":[{"role":"assistant","content":[`, `{"type":"tool_use","id":"a","name":"f","input":{}}`, `]}]}`},

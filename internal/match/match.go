@@ -63,8 +63,6 @@ type Table struct {
 
 	// First tells the bytes that begin a literal: at place 0 every other byte can be skipped.
 	First [256]bool
-	// Only is the one byte that begins every literal, or -1.
-	Only int
 }
 
 type place struct {
@@ -131,7 +129,7 @@ func compile(literals []Literal, texts [][]byte, search bool) (*Table, error) {
 		return nil, fmt.Errorf("the literals have %d different beginnings, more than %d", len(nodes), Dead-1)
 	}
 
-	t := &Table{Only: -1}
+	t := &Table{}
 	if err := t.classify(literals); err != nil {
 		return nil, err
 	}
@@ -264,16 +262,10 @@ func (t *Table) completes(at int) int32 {
 }
 
 func (t *Table) skips(root node) {
-	bytes := 0
 	for symbol := range root.children {
 		if symbol < FirstToken {
 			t.First[symbol] = true
-			t.Only = int(symbol)
-			bytes++
 		}
-	}
-	if bytes != 1 {
-		t.Only = -1
 	}
 }
 
