@@ -144,6 +144,7 @@ func (m *Machine) Reset(p *program.Program, o Options) {
 		captures: m.captures[:0], scratch: m.scratch[:0], resumed: m.resumed[:0],
 	}
 	m.echo.armed = -1
+	m.python.Limit, m.delimited.Limit = o.ArgumentLimit, o.ArgumentLimit
 	if o.Trace {
 		m.trace = &trace{}
 	}
