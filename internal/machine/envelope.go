@@ -128,6 +128,8 @@ func (m *Machine) wrong(n *program.Node, i int) int {
 	return i
 }
 
+// envelopeStep reads on at byte i in the state of the envelope, and answers how far it came. What is out of place makes
+// the envelope go wrong.
 func (m *Machine) envelopeStep(n *program.Node, piece []byte, i int) int {
 	e := &m.envelope
 	c := piece[i]
@@ -241,6 +243,7 @@ func (m *Machine) envelopeTake(piece []byte, from, to int) {
 	}
 }
 
+// envelopeKeyText reads the key of a member. Without a marker before the envelope, its first key shows whether it is one.
 func (m *Machine) envelopeKeyText(n *program.Node, piece []byte, i int) int {
 	e := &m.envelope
 	first := e.keys == 1 && m.open && !n.Marked
@@ -283,6 +286,8 @@ func (m *Machine) firstKeyFits(n *program.Node, complete bool) bool {
 	return false
 }
 
+// envelopeBeginValue begins the value of a member, by what the member carries and how the value begins. Other members are
+// passed over.
 func (m *Machine) envelopeBeginValue(n *program.Node, piece []byte, i int) int {
 	e := &m.envelope
 	c := piece[i]
@@ -333,6 +338,7 @@ func (m *Machine) envelopeBeginValue(n *program.Node, piece []byte, i int) int {
 	return i
 }
 
+// envelopeStringText reads the string that is the name or the id.
 func (m *Machine) envelopeStringText(n *program.Node, piece []byte, i int) int {
 	e := &m.envelope
 	into := &e.name
