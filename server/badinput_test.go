@@ -221,6 +221,9 @@ func TestBadBodies(t *testing.T) {
 	if status, data := send("POST", path, "application/json; charset=utf-8", good); status != http.StatusOK {
 		t.Errorf("with parameters of the content type: status %d: %s", status, data)
 	}
+	if status, data := send("POST", path, "application/json", "\ufeff"+good); status != http.StatusOK {
+		t.Errorf("with a byte order mark: status %d: %s", status, data)
+	}
 	for name, test := range map[string]struct{ kind, body, wantKind, param string }{
 		"another content type": {"text/plain", good, "Bad Request", ""},
 		"no content type":      {"", good, "Bad Request", ""},

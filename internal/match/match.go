@@ -15,6 +15,7 @@ package match
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 )
 
 // Symbol is a byte (0–255) or FirstToken+k for the k-th whole token of a vocabulary.
@@ -65,6 +66,7 @@ type Table struct {
 	First [256]bool
 }
 
+// place is what is known where some beginning of a literal has been read.
 type place struct {
 	found   int32                 // literal that is found on arriving here
 	pending int32                 // literal that was complete some symbols ago, found unless a longer one is
@@ -87,6 +89,7 @@ func Anchored(literals []Literal, texts [][]byte) (*Table, error) {
 	return compile(literals, texts, false)
 }
 
+// node is a place while the table is made.
 type node struct {
 	children map[Symbol]int
 	parent   int
@@ -94,9 +97,10 @@ type node struct {
 	literal  int32
 	held     [Circumstances]bool // the path is the proper beginning of a literal that is not merely watched
 	fail     int
-	depth    int
 }
 
+// compile makes the tree of all literals, and of it the table. In a search what leads to no literal goes on with the
+// longest beginning of one that the text read so far ends with, as Aho and Corasick have it.
 func compile(literals []Literal, texts [][]byte, search bool) (*Table, error) {
 	nodes := []node{{literal: None}}
 	for number, literal := range literals {
@@ -112,7 +116,7 @@ func compile(literals []Literal, texts [][]byte, search bool) (*Table, error) {
 					nodes[at].children = map[Symbol]int{}
 				}
 				nodes[at].children[symbol] = child
-				nodes = append(nodes, node{parent: at, symbol: symbol, literal: None, depth: nodes[at].depth + 1})
+				nodes = append(nodes, node{parent: at, symbol: symbol, literal: None})
 			}
 			at = child
 		}
@@ -199,9 +203,10 @@ func breadthFirst(nodes []node) []int {
 func (t *Table) fill(nodes []node, at int, literals []Literal, texts [][]byte, search bool) {
 	n := &nodes[at]
 	p := &t.places[at]
-	*p = place{found: None, pending: None, depth: uint16(n.depth)}
+	*p = place{found: None, pending: None}
 	if at != 0 {
 		above := &t.places[n.parent]
+		p.depth = above.depth + 1
 		p.symbols = append(slices.Clone(above.symbols), n.symbol)
 		p.text = slices.Clone(above.text)
 		if n.symbol < FirstToken {
@@ -367,4 +372,4 @@ func (t *Table) Walk(symbols []Symbol) Place {
 }
 
 // Size is the number of bytes the tables take.
-func (t *Table) Size() int { return 2*len(t.next) + 56*len(t.places) }
+func (t *Table) Size() int { return 2*len(t.next) + int(unsafe.Sizeof(place{}))*len(t.places) }

@@ -46,7 +46,7 @@ func Read(r *http.Request, limit int64) (*Object, error) {
 	if err != nil {
 		return nil, apierror.New(apierror.Schema, "", "the body could not be read to its end: %v", err)
 	}
-	return Parse(data)
+	return Parse(bytes.TrimPrefix(data, []byte("\ufeff"))) // some clients write a byte order mark; Python reads over it
 }
 
 // lenient is how bodies are read: a repeated member counts with its last value, as in Python.

@@ -116,7 +116,7 @@ func TestErrorsHaveTheirClass(t *testing.T) {
 		{[]string{"--ssl-ca-certs", "x"}, nil, "ValueError: --ssl-ca-certs needs --ssl-certfile"},
 		{[]string{"--ssl-ca-certs", "x", "--ssl-keyfile", "x", "--ssl-certfile", "x", "--ssl-cert-reqs", "3"}, nil, "ValueError: --ssl-cert-reqs must be"},
 		{nil, map[string]string{"VLLM_MAX_STOP_STRINGS": "many"}, "ValueError: the environment variable VLLM_MAX_STOP_STRINGS"},
-		{nil, map[string]string{"PARLANCE_PORT": "x"}, "ValueError: the environment variable PARLANCE_PORT"},
+		{nil, map[string]string{"PARLANCE_PORT": "x"}, `ValueError: the environment variable PARLANCE_PORT: --port: expected a whole number, found "x"`},
 		{[]string{"--config", "/no/such/file"}, nil, "ValueError: --config"},
 		{[]string{"--config", file(t, "bogus: 1\n")}, nil, "ValueError: "},
 		{[]string{"--config", file(t, "- a\n")}, nil, "ValueError: "},

@@ -63,7 +63,7 @@ func environment(flag string, lookup func(string) (string, bool)) (name, text st
 
 func set(flags *pflag.FlagSet, name, text, where string) error {
 	if err := flags.Set(name, text); err != nil {
-		return errorf(valueError, "%s: --%s: %v", where, name, err)
+		return errorf(valueError, "%s: %v", where, FlagError(err))
 	}
 	return nil
 }
