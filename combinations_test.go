@@ -38,13 +38,13 @@ var parserNames = sync.OnceValue(func() *parserData {
 	return d
 })
 
-// TestAllNamesResolve: the names of vLLM 0.33.0, and no others.
+// TestAllNamesResolve: the 58 and 42 names of vLLM 0.33.0, and of formats that it does not have those that the data know too.
 func TestAllNamesResolve(t *testing.T) {
 	d := parserNames()
-	if want := slices.Sorted(maps.Keys(d.Call)); len(want) != 58 || !slices.Equal(ToolNames(), want) {
+	if want := slices.Sorted(maps.Keys(d.Call)); len(want) < 58 || !slices.Equal(ToolNames(), want) {
 		t.Errorf("tool parsers: expected %d %q\nfound %d %q", len(want), want, len(ToolNames()), ToolNames())
 	}
-	if want := slices.Sorted(maps.Keys(d.Thought)); len(want) != 42 || !slices.Equal(ReasoningNames(), want) {
+	if want := slices.Sorted(maps.Keys(d.Thought)); len(want) < 42 || !slices.Equal(ReasoningNames(), want) {
 		t.Errorf("reasoning parsers: expected %d %q\nfound %d %q", len(want), want, len(ReasoningNames()), ReasoningNames())
 	}
 }

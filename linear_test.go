@@ -140,6 +140,31 @@ func TestLimitsAtAnyCut(t *testing.T) {
 	}
 }
 
+// TestArgumentLimit: the limit of a request bounds the values that must be read whole in every syntax of arguments
+// (ruling 41); a value behind it is text.
+func TestArgumentLimit(t *testing.T) {
+	tools, err := ParseTools([]byte(`[{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ tool, before, after string }{
+		{"qwen3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n", "\n</parameter>\n</function>\n</tool_call>"},
+		{"pythonic", "[f(a=(", "))]"},
+		{"gemma4", "<|tool_call>call:f{a:", "}<tool_call|>"},
+	} {
+		p := must(Lookup(c.tool, ""))
+		for _, limit := range []int{0, 100} {
+			s := sample{id: c.tool, parser: p, request: Request{Tools: tools, ArgumentLimit: limit}, reason: FinishStop}
+			text := c.before + strings.Repeat("7", 200) + c.after
+			check(t, s, text, rand.New(rand.NewSource(1)))
+			m := p.Parse(text, s.request, FinishStop)
+			if len(m.Calls) != 1 || strings.Contains(m.Calls[0].Arguments, `"a": "`) != (limit > 0) {
+				t.Errorf("%s, limit %d: %s", c.tool, limit, describe(m))
+			}
+		}
+	}
+}
+
 // TestManyGoroutines: a parser is shared; each goroutine has its own stream.
 func TestManyGoroutines(t *testing.T) {
 	all := corpus()

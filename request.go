@@ -61,7 +61,8 @@ type ToolChoice struct {
 }
 
 // ParseToolChoice reads a tool choice as the OpenAI interface has it: a string, or
-// {"type": "function", "function": {"name": …}}. Nothing, and null, are auto.
+// {"type": "function", "function": {"name": …}}. Nothing, and null, are auto. The error
+// names the field and tells what was expected there and what was found.
 func ParseToolChoice(data []byte) (ToolChoice, error) {
 	if data = bytes.TrimSpace(data); len(data) == 0 || string(data) == "null" {
 		return ToolChoice{}, nil

@@ -276,7 +276,8 @@ func (s *Stream) Trace() []Span {
 // Held is the number of bytes that have been written and are held: neither given out nor known to be markup.
 func (s *Stream) Held() int { return s.m.Held() + len(s.part) }
 
-// Parse reads a whole output.
+// Parse reads a whole output, and never fails. A call that ended badly is text here, markup included (rulings 33, 34); the
+// reason tells whether what is missing at the end was cut off. Any number of goroutines may call it at once.
 func (p *Parser) Parse(text string, r Request, reason FinishReason) *Message {
 	return whole(p.open(&r, true, false), reason, func(s *Stream) []Delta { return s.WriteString(text) })
 }
@@ -300,7 +301,8 @@ func (m *Message) moveReasoning() {
 	m.Segments = []Segment{{Kind: Content, Text: m.Content}}
 }
 
-// Collector puts the deltas of a stream together to a message. Its zero value is ready.
+// Collector puts the deltas of a stream together to a message. Its zero value is ready. It belongs to one goroutine, and
+// keeps copies: the deltas need not live longer than the call of Add.
 type Collector struct{ collector }
 
 // Add takes the deltas of one call of Write or Close.

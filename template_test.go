@@ -3,10 +3,12 @@ package parlance
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parlance-llm/parlance/vocabulary"
 )
@@ -213,5 +215,41 @@ func TestTemplatesOfCasesStream(t *testing.T) {
 		if !early {
 			t.Errorf("%s: no part of the arguments came before all of them", s.id)
 		}
+	}
+}
+
+// TestRegionsOfTemplatesAreLinear: what a region that is read whole costs grows with its length (contract 4): openers of
+// strings that nothing closes, quotes beside delimiters, and many keys.
+func TestRegionsOfTemplatesAreLinear(t *testing.T) {
+	regions := map[string]struct{ before, unit string }{
+		"response_templates/json-two-delimiters":           {"<c f>{a:«x", "«%d "},
+		"response_templates/json-quotes-beside-delimiters": {`<c f>{"c`, `"%d`},
+		"response_templates/kv-value-with-separator":       {"<c f>", "key%d: x\n"},
+		"response_templates/xml-merge":                     {"<c f>", "<p k%d>x</p>"},
+	}
+	tried := 0
+	for _, s := range corpus() {
+		region, ok := regions[s.id]
+		if !ok {
+			continue
+		}
+		tried++
+		var taken [2]time.Duration
+		for i, size := range []int{100_000, 1_600_000} {
+			var text strings.Builder
+			text.WriteString(region.before)
+			for k := 0; text.Len() < size; k++ {
+				fmt.Fprintf(&text, region.unit, k)
+			}
+			start := time.Now()
+			s.parser.Parse(text.String()+"</c>", s.request, FinishStop)
+			taken[i] = time.Since(start)
+		}
+		if taken[1] > 120*taken[0] && taken[1] > time.Second {
+			t.Errorf("%s: %v, and %v for 16 times the text", s.id, taken[0], taken[1])
+		}
+	}
+	if tried != len(regions) {
+		t.Errorf("only %d of %d regions were tried", tried, len(regions))
 	}
 }

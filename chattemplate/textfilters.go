@@ -192,16 +192,17 @@ func indentFilter(r *rendering, a arguments) (jinja.Value, error) {
 
 func centerFilter(r *rendering, a arguments) (jinja.Value, error) {
 	width := a.or(1, "width", jinja.NewInt(80))
-	return padded(r, text(a.first()), width, " ", func(room int, s string) int {
-		return room/2 + room&(width2(s)+room)&1
-	})
+	return padded(r, text(a.first()), width, " ", centred)
 }
 
-func width2(s string) int { return len([]rune(s)) }
+// centred is how much of the room goes before a text in the middle, as Python has it.
+func centred(room int, s string) int { return room/2 + room&(characterCount(s)+room)&1 }
+
+func characterCount(s string) int { return len([]rune(s)) }
 
 // padded widens text. left tells how much of the room goes before it.
 func padded(r *rendering, s string, width jinja.Value, fill string, left func(room int, s string) int) (jinja.Value, error) {
-	room := int(integer(width)) - width2(s)
+	room := int(integer(width)) - characterCount(s)
 	if room <= 0 || len([]rune(fill)) != 1 {
 		return r.text(s)
 	}
@@ -226,13 +227,13 @@ func truncateFilter(r *rendering, a arguments) (jinja.Value, error) {
 	s := []rune(text(v))
 	length := int(integer(a.or(1, "length", jinja.NewInt(255))))
 	end := text(a.or(3, "end", jinja.NewString("...")))
-	if length < width2(end) {
-		return r.refuse(jinja.NewString(string(s)), "expected a length of at least %d, found %d", width2(end), length)
+	if length < characterCount(end) {
+		return r.refuse(jinja.NewString(string(s)), "expected a length of at least %d, found %d", characterCount(end), length)
 	}
 	if leeway := int(integer(a.or(4, "leeway", jinja.NewInt(5)))); len(s) <= length+leeway {
 		return r.text(string(s))
 	}
-	cut := string(s[:min(max(length-width2(end), 0), len(s))])
+	cut := string(s[:min(max(length-characterCount(end), 0), len(s))])
 	if !a.get(2, "killwords").IsTruthy() {
 		if i := strings.LastIndexByte(cut, ' '); i >= 0 {
 			cut = cut[:i]

@@ -82,7 +82,7 @@ func textMethods() map[string]function {
 	for name, left := range map[string]func(int, string) int{
 		"ljust":  func(int, string) int { return 0 },
 		"rjust":  func(room int, _ string) int { return room },
-		"center": func(room int, s string) int { return room/2 + room&(width2(s)+room)&1 },
+		"center": centred,
 	} {
 		all[name] = func(r *rendering, a arguments) (jinja.Value, error) {
 			return padded(r, a.first().AsString(), a.get(1, "width"), text(a.or(2, "fillchar", jinja.NewString(" "))), left)

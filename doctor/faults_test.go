@@ -64,6 +64,8 @@ func faults() []fault {
 			want:   []string{"other-tool-parser", "template-drops-calls"}, change: "--tool-call-parser qwen3_coder"},
 		{name: "no tool parser", model: writes(hermesCall), flags: nil,
 			want: []string{"auto-tools-off"}, change: "--enable-auto-tool-choice --tool-call-parser hermes"},
+		{name: "no tool parser, and nothing tells which", model: writes("No call at all."), flags: nil,
+			want: []string{"auto-tools-off"}, change: "parlance detect finds the NAME out"},
 		{name: "auto-tools off", model: writes("<think>Hm.</think>" + hermesCall), flags: []string{"--tool-call-parser", "hermes", "--reasoning-parser", "qwen3"},
 			want: []string{"auto-tools-off"}, change: "--enable-auto-tool-choice --tool-call-parser hermes --reasoning-parser"},
 		{name: "a server that reads nothing", target: func(t *testing.T) string {

@@ -48,6 +48,9 @@ func (x *examination) autoTools() []Finding {
 	if len(x.samples.Reasoning) > 0 {
 		change += " --reasoning-parser " + x.samples.Reasoning[0].Name
 	}
+	if name == "NAME" {
+		change += "; parlance detect finds the NAME out, from the name of the model, the folder of its files or a text that it wrote"
+	}
 	return one("the server takes no request with tools: "+x.auto.whole.Error, change)
 }
 

@@ -47,7 +47,7 @@ func (e chat) Generate(ctx context.Context, r *Request) (Stream, error) {
 		return nil, unsupported(e.engine, "generate", "chat_template", "the engine uses the template of its model")
 	}
 	model, err := e.model(ctx, cmp.Or(r.Model, c.Model), e.listModels)
-	if failed, ok := err.(*Error); ok && failed.Kind == Refused && (r.Model != "" || e.options.Model != "") {
+	if failed, ok := err.(*Error); ok && (failed.Kind == Refused || failed.Kind == Unsupported) && (r.Model != "" || e.options.Model != "") {
 		// A server without a list of models can be spoken with if the model is named.
 		model, err = Model{ID: cmp.Or(r.Model, e.options.Model)}, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -190,11 +191,19 @@ func (c *client) statusError(op string, response *http.Response, data []byte) *E
 	if response.StatusCode < 400 {
 		failed.Kind, failed.Message = Broken, fmt.Sprintf("expected status 200, found %d", response.StatusCode)
 	}
+	if response.StatusCode == http.StatusNotFound && slices.Contains(unknownRoute, failed.Message) {
+		failed.Kind = Unsupported
+		failed.Message = fmt.Sprintf("the engine has no route %s: it may be of another kind than %s, or too old", response.Request.URL.Path, c.engine)
+	}
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		failed.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return failed
 }
+
+// unknownRoute is what servers say of a route that they do not have: those made with FastAPI, or nothing; llama.cpp's; those
+// made in Go. A model that is not there, which has the same status, is told in other words.
+var unknownRoute = []string{"Not Found", "File Not Found", "404 page not found"}
 
 // listModels asks GET /v1/models.
 func (c *client) listModels(ctx context.Context) ([]Model, error) {

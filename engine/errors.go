@@ -15,7 +15,7 @@ type Kind uint8
 const (
 	// Refused: the engine does not take the request as it is (its status is 4xx). Asking again is no use.
 	Refused Kind = iota
-	// Unsupported: the engine cannot do what was asked; it has not been asked.
+	// Unsupported: the engine cannot do what was asked. It has not been asked, or has no such route.
 	Unsupported
 	// Overloaded: the engine takes no more requests now (429 or 503).
 	Overloaded

@@ -260,3 +260,17 @@ func TestImagesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A route that the server does not have is no fault of the request, and the error names it.
+func TestRouteThatIsNotThere(t *testing.T) {
+	for _, says := range []string{`{"detail":"Not Found"}`, `{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}`, "404 page not found\n", ""} {
+		e, _ := routes(t, "vllm", Options{}, map[string]http.HandlerFunc{
+			"/v1/models": answering(`{"data":[{"id":"a"}]}`), "/tokenize": status(http.StatusNotFound, "", says),
+		})
+		var failed *Error
+		_, err := e.Tokenize(t.Context(), "a", "x", false)
+		if !errors.As(err, &failed) || failed.Kind != Unsupported || failed.HTTPStatus() != http.StatusNotImplemented || !strings.Contains(failed.Message, "no route /tokenize") {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+}

@@ -313,3 +313,22 @@ func TestBackgroundAndTheEndOfTheServer(t *testing.T) {
 		}
 	}
 }
+
+// TestManyItemsInTheBackground: what it takes to make a response grows with its items, and no faster. Memory is counted.
+func TestManyItemsInTheBackground(t *testing.T) {
+	took := func(calls int) float64 {
+		url := serve(t, append(hermesServer, "--replay", says(t, strings.Repeat(strings.ReplaceAll(goodCall, "|", "")+"|", calls)))...)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		status, data := post(t, url+"/v1/responses", `{"model":"m","input":"Hi","background":true,"stream":true,"tools":[`+flatTool+`]}`)
+		runtime.ReadMemStats(&after)
+		if status != 200 || strings.Count(string(data), "event: response.output_item.done") != calls {
+			t.Fatalf("%d calls: status %d: %.300s", calls, status, data)
+		}
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	took(100)
+	if few, many := took(400), took(1600); many > 8*few {
+		t.Errorf("400 take %.0f bytes, 1600 take %.0f", few, many)
+	}
+}

@@ -221,6 +221,9 @@ func TestBadBodies(t *testing.T) {
 	if status, data := send("POST", path, "application/json; charset=utf-8", good); status != http.StatusOK {
 		t.Errorf("with parameters of the content type: status %d: %s", status, data)
 	}
+	if status, data := send("POST", path, "application/json", "\ufeff"+good); status != http.StatusOK {
+		t.Errorf("with a byte order mark: status %d: %s", status, data)
+	}
 	for name, test := range map[string]struct{ kind, body, wantKind, param string }{
 		"another content type": {"text/plain", good, "Bad Request", ""},
 		"no content type":      {"", good, "Bad Request", ""},
@@ -238,6 +241,18 @@ func TestBadBodies(t *testing.T) {
 	status, data := send("POST", path, "application/json", `{"messages":[{"role":"user","content":"`+strings.Repeat("x", 2000)+`"}]}`)
 	if problem := errorIs(status, data, 413, "RequestEntityTooLargeError", ""); problem != "" {
 		t.Errorf("a large body: %s", problem)
+	}
+	// One that says how large it is need not arrive.
+	connection, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if _, err := io.WriteString(connection, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	if response, err := http.ReadResponse(bufio.NewReader(connection), nil); err != nil || response.StatusCode != 413 {
+		t.Errorf("a large body that does not arrive: %+v, %v", response, err)
 	}
 	if status, data := send("GET", path, "", ""); status != 405 || string(data) != `{"detail":"Method Not Allowed"}` {
 		t.Errorf("another method: status %d: %s", status, data)

@@ -272,11 +272,15 @@ func (s *Server) serves(pattern string, handler http.Handler, shape apierror.Sha
 	}), shape)
 }
 
-// converses puts a handler on a route, behind the keys of the server. Errors of the guard have the interface's shape. The
-// body of a request may take as long as it likes.
+// converses puts a handler on a route, behind the keys of the server. Errors of the guard have the interface's shape, or that
+// of the client's if its header says that it reads Anthropic's. The body of a request may take as long as it likes.
 func (s *Server) converses(pattern string, handler http.Handler, shape apierror.Shape) {
 	s.mux.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.mayCome(r) {
+			shape := shape
+			if own, anthropic := shapeOf(r); anthropic {
+				shape = own
+			}
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			shape.Write(w, apierror.New(apierror.Unauthorized, "", "Unauthorized: expected an API key that this server knows"))
 			return

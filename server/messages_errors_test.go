@@ -6,6 +6,7 @@ import (
 	"encoding/json/v2"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -171,5 +172,38 @@ func TestCountTokensWithoutTokenizer(t *testing.T) {
 	status, data := post(t, url+"/v1/messages/count_tokens", `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`)
 	if status != http.StatusNotImplemented || !bytes.Contains(data, []byte(`"type":"error"`)) || !bytes.Contains(data, []byte("tokenizer")) {
 		t.Errorf("%d %s", status, data)
+	}
+}
+
+// TestModelsOfAnthropic: a client of the interface lists models as Anthropic's service does, and reads its errors.
+func TestModelsOfAnthropic(t *testing.T) {
+	url := serve(t, "--api-key", "secret", "--served-model-name", "a/b,c", "--replay", says(t, "x"))
+	for _, c := range []struct {
+		path, key string
+		status    int
+		want      string
+	}{
+		{"/v1/models", "secret", 200, `{"data":[{"type":"model","id":"a/b","display_name":"a/b","created_at":"*"},{"type":"model","id":"c","display_name":"c","created_at":"*"}],"first_id":"a/b","has_more":false,"last_id":"c"}`},
+		{"/v1/models?limit=1000", "secret", 200, `"has_more":false`},
+		{"/v1/models/a%2Fb", "secret", 200, `{"type":"model","id":"a/b","display_name":"a/b","created_at":"*"}`},
+		{"/v1/models/other", "secret", 404, `{"type":"error","error":{"type":"not_found_error",`},
+		{"/v1/models", "wrong", 401, `{"type":"error","error":{"type":"authentication_error",`},
+	} {
+		request, err := http.NewRequest("GET", url+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Api-Key", c.key)
+		request.Header.Set("Anthropic-Version", "2023-06-01")
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		found := regexp.MustCompile(`"created_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`).ReplaceAllString(string(data), `"created_at":"*"`)
+		if answer.StatusCode != c.status || !strings.Contains(found, c.want) {
+			t.Errorf("%s: status %d: %s", c.path, answer.StatusCode, found)
+		}
 	}
 }

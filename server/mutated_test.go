@@ -52,6 +52,70 @@ var richRequests = []struct{ path, body, required, objects string }{
 		`metadata output_config`},
 }
 
+// besides are requests of the routes that stream nothing.
+var besides = []struct{ path, body, required string }{
+	{"/tokenize", `{"model":"up","prompt":"Hi","add_special_tokens":true,"return_token_strs":true}`, "prompt"},
+	{"/tokenize", `{"model":"up","messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"tools":[` + weather + `],"add_generation_prompt":true,"continue_final_message":false,"chat_template_kwargs":{"a":1},"return_token_strs":true}`,
+		"messages messages.0.role tools.0.function tools.0.function.name"},
+	{"/detokenize", `{"model":"up","tokens":[97,98]}`, "tokens tokens.0"},
+	{"/v1/messages/count_tokens", `{"model":"up","system":"s","messages":[{"role":"user","content":"Hi"}],"tools":[{"name":"f","input_schema":{}}],"tool_choice":{"type":"auto"},"thinking":{"type":"adaptive"}}`,
+		"model messages messages.0.role messages.0.content tools.0.name tools.0.input_schema tool_choice.type thinking.type"},
+	{"/v1/responses/input_tokens", `{"model":"up","input":[{"role":"user","content":"Hi"}],"instructions":"i","tools":[` + flatTool + `],"text":{"format":{"type":"text"}}}`, "input input.0.role tools.0.type tools.0.name text.format.type"},
+	{"/v1/parse", `{"text":"Hi","tool_call_parser":"hermes","reasoning_parser":"qwen3","tools":[` + weather + `],"tool_choice":"auto","prompt":"p","chat_template_kwargs":{"a":1},"include_reasoning":true,"finish_reason":"stop","white_space":"trim","calls":"eager","unknown_tools":"pass","trace":true}`,
+		"text tools.0.function tools.0.function.name"},
+	{"/v1/parse", `{"completion":{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]},"tool_call_parser":"hermes"}`, "completion completion.choices completion.choices.0"},
+	{"/v1/chat/completions/derender", `{"generate_response":{"request_id":"r","choices":[{"index":0,"token_ids":[72,105],"finish_reason":"stop"}]},"chat_request":{"model":"up","messages":[{"role":"user","content":"Hi"}]},"prompt_tokens":3,"prompt_token_ids":[1]}`,
+		"generate_response generate_response.choices.0 chat_request.messages chat_request.messages.0.role"},
+	{"/v1/conversations", `{"metadata":{"a":"b"},"items":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}]}`, "items.0.role items.0.content.0.type items.0.content.0.text"},
+}
+
+// TestMutatedRequestsBesides is TestMutatedRequests for the other routes.
+func TestMutatedRequestsBesides(t *testing.T) {
+	handler := handlerOf(t, append(hermesServer, "--reasoning-parser", "qwen3", "--engine", "vllm", "--engine-url", fakeVLLM(t), "--chat-template", "{% for m in messages %}{{ m.content }}{% endfor %}")...)
+	for _, rich := range besides {
+		var body any
+		if err := json.Unmarshal([]byte(rich.body), &body); err != nil {
+			t.Fatal(err)
+		}
+		if status, data := send(t, handler, rich.path, body); status != 200 {
+			t.Fatalf("%s: status %d: %s", rich.path, status, data)
+		}
+		required := map[string]bool{}
+		for _, place := range strings.Fields(rich.required) {
+			required[place] = false
+		}
+		mutate(body, "", func(place string, odd any) {
+			status, data := send(t, handler, rich.path, body)
+			_, must := required[place]
+			if required[place] = true; odd == nil && must && status != 400 {
+				t.Errorf("%s: %s is null: status %d: %s", rich.path, place, status, data)
+			}
+			if status >= 500 || status >= 400 && !strings.Contains(data, `"message":"`) || strings.Contains(data, "found .") || strings.Contains(data, "found  ") || strings.Contains(data, "Go ") {
+				t.Errorf("%s: %s is %v: status %d: %s", rich.path, place, odd, status, data)
+			}
+		})
+		for place, met := range required {
+			if !met {
+				t.Errorf("%s: %s is not in the request", rich.path, place)
+			}
+		}
+	}
+}
+
+// send asks a handler.
+func send(t *testing.T, handler http.Handler, path string, body any) (int, string) {
+	t.Helper()
+	data, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequest("POST", path, strings.NewReader(string(data)))
+	request.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, request)
+	return answer.Code, answer.Body.String()
+}
+
 // TestMutatedRequests: whatever stands in the place of a member, a request is answered or refused in the interface's words,
 // the same whole and streamed; and what is required may not be null.
 func TestMutatedRequests(t *testing.T) {
@@ -61,15 +125,7 @@ func TestMutatedRequests(t *testing.T) {
 			root["stream"] = true
 			defer delete(root, "stream")
 		}
-		data, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request := httptest.NewRequest("POST", path, strings.NewReader(string(data)))
-		request.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, request)
-		return answer.Code, answer.Body.String()
+		return send(t, handler, path, body)
 	}
 	for _, rich := range richRequests {
 		var body any
@@ -170,6 +226,7 @@ func TestLongRequests(t *testing.T) {
 		"responses parts":    {"/v1/responses", `{"model":"m","store":false,"input":[{"role":"user","content":[`, `{"type":"input_text","text":"some text"}`, `]}]}`},
 		"responses calls":    {"/v1/responses", `{"model":"m","store":false,"input":[`, `{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}`, `]}`},
 		"responses tools":    {"/v1/responses", `{"model":"m","store":false,"input":"Hi","tools":[`, `{"type":"function","name":"f%d","parameters":{}}`, `]}`},
+		"conversation items": {"/v1/conversations", `{"items":[`, `{"role":"user","content":"some text"}`, `]}`},
 		"messages":           {"/v1/messages", `{"model":"m","max_tokens":5,"messages":[`, `{"role":"user","content":"some text"}`, `]}`},
 		"messages blocks":    {"/v1/messages", `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":[`, `{"type":"text","text":"some text"}`, `]}]}`},
 		"messages uses":      {"/v1/messages", `{"model":"m","max_tokens":5,"messages":[{"role":"assistant","content":[`, `{"type":"tool_use","id":"a","name":"f","input":{}}`, `]}]}`},

@@ -122,10 +122,44 @@ func (s *Server) modelList(r *http.Request) ([]model, error) {
 	return list, nil
 }
 
+// anthropicModel is a model as Anthropic's interface lists it.
+type anthropicModel struct {
+	Type        string `json:"type"`
+	ID          string `json:"id"`
+	DisplayName string `json:"display_name"`
+	CreatedAt   string `json:"created_at"`
+}
+
+func (m model) anthropic() anthropicModel {
+	return anthropicModel{"model", m.ID, m.ID, time.Unix(m.Created, 0).UTC().Format(time.RFC3339)}
+}
+
+// anthropicModels is the page of all models.
+func anthropicModels(list []model) any {
+	page := struct {
+		Data  []anthropicModel `json:"data"`
+		First *string          `json:"first_id"`
+		More  bool             `json:"has_more"`
+		Last  *string          `json:"last_id"`
+	}{Data: []anthropicModel{}}
+	for _, m := range list {
+		page.Data = append(page.Data, m.anthropic())
+	}
+	if n := len(list); n > 0 {
+		page.First, page.Last = &list[0].ID, &list[n-1].ID
+	}
+	return page
+}
+
 func (s *Server) listModels(w http.ResponseWriter, r *http.Request) {
+	shape, anthropic := shapeOf(r)
 	list, err := s.modelList(r)
 	if err != nil {
-		apierror.ShapeOpenAI.Write(w, err)
+		shape.Write(w, err)
+		return
+	}
+	if anthropic {
+		answer(w, anthropicModels(list))
 		return
 	}
 	answer(w, struct {
@@ -139,16 +173,22 @@ func (s *Server) oneModel(w http.ResponseWriter, r *http.Request) {
 		s.listModels(w, r)
 		return
 	}
+	shape, anthropic := shapeOf(r)
 	list, err := s.modelList(r)
 	if err != nil {
-		apierror.ShapeOpenAI.Write(w, err)
+		shape.Write(w, err)
 		return
 	}
 	for _, m := range list {
-		if m.ID == r.PathValue("model") {
+		switch {
+		case m.ID != r.PathValue("model"):
+			continue
+		case anthropic:
+			answer(w, m.anthropic())
+		default:
 			answer(w, m)
-			return
 		}
+		return
 	}
-	apierror.ShapeOpenAI.Write(w, &apierror.Error{Kind: apierror.NotFound, Param: "model", Message: "The model `" + r.PathValue("model") + "` does not exist."})
+	shape.Write(w, &apierror.Error{Kind: apierror.NotFound, Param: "model", Message: "The model `" + r.PathValue("model") + "` does not exist."})
 }

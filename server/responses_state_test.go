@@ -138,7 +138,7 @@ func TestConversationItems(t *testing.T) {
 	id := get(t, data, "id").(string)
 	_, data = fetch(t, "GET", url+"/v1/conversations/"+id+"/items?order=asc")
 	item := get(t, data, "data.0.id").(string)
-	if status, data := fetch(t, "GET", url+"/v1/conversations/"+id+"/items/"+item); status != http.StatusOK || get(t, data, "content") != "a secret" || get(t, data, "id") != item {
+	if status, data := fetch(t, "GET", url+"/v1/conversations/"+id+"/items/"+item); status != http.StatusOK || get(t, data, "content.0.text") != "a secret" || get(t, data, "id") != item {
 		t.Errorf("%d %s", status, data)
 	}
 	for i, want := range []int{200, 404} {
@@ -152,6 +152,64 @@ func TestConversationItems(t *testing.T) {
 	}
 	if o := wholeResponse(t, url, fmt.Sprintf(`{"model":"m","input":"and?","conversation":%q}`, id)); o.Output[0].Content[0].Text != "it is gone" {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestItemsAreListedInFull: a message that a request has in short is listed as clients read it.
+func TestItemsAreListedInFull(t *testing.T) {
+	url := serve(t, append(hermesServer, "--replay", says(t, "x"))...)
+	items := `[{"role":"user","content":"a \"b\""},{"role":"assistant","content":"c"},{"type":"message","role":"developer","content":[{"type":"input_text","text":"d"}],"id":"msg_mine","status":"incomplete"},{"type":"function_call","call_id":"e","name":"f","arguments":"{}"}]`
+	want := []string{
+		`{"content":[{"text":"a \"b\"","type":"input_text"}],"role":"user","status":"completed","type":"message"}`,
+		`{"content":[{"annotations":[],"text":"c","type":"output_text"}],"role":"assistant","status":"completed","type":"message"}`,
+		`{"content":[{"text":"d","type":"input_text"}],"id":"msg_mine","role":"developer","status":"incomplete","type":"message"}`,
+		`{"arguments":"{}","call_id":"e","name":"f","type":"function_call"}`,
+	}
+	_, data := post(t, url+"/v1/conversations", `{"items":`+items+`}`)
+	conversation := url + "/v1/conversations/" + get(t, data, "id").(string) + "/items"
+	response := url + "/v1/responses/" + wholeResponse(t, url, `{"model":"m","input":`+items+`}`).ID + "/input_items"
+	for _, list := range []string{conversation, response} {
+		_, data := fetch(t, "GET", list+"?order=asc")
+		for i, want := range want {
+			item, ok := get(t, data, fmt.Sprintf("data.%d", i)).(map[string]any)
+			if !ok || item["id"] == "" {
+				t.Fatalf("%s: %s", list, data)
+			}
+			if item["id"] != "msg_mine" {
+				delete(item, "id")
+			}
+			if found, _ := json.Marshal(item, json.Deterministic(true)); string(found) != want {
+				t.Errorf("%s: expected %s, found %s", list, want, found)
+			}
+		}
+	}
+}
+
+// TestBadConversations: what is wrong with them is told with its place, and a stream is asked for in words.
+func TestBadConversations(t *testing.T) {
+	url := serve(t, append(hermesServer, "--replay", says(t, "x"))...)
+	_, data := post(t, url+"/v1/conversations", `{}`)
+	one := "/v1/conversations/" + get(t, data, "id").(string)
+	for _, c := range []struct{ path, body, kind, param string }{
+		{"/v1/conversations", `{"metadata":{"a":1}}`, "Bad Request", "body.metadata.a"},
+		{"/v1/conversations", `{"metadata":[]}`, "Bad Request", "body.metadata"},
+		{"/v1/conversations", `{"items":[3]}`, "Bad Request", "body.items.0"},
+		{"/v1/conversations", `{"items":[{"type":"nothing"}]}`, "BadRequestError", "items.0.type"},
+		{one, `{"metadata":{"a":1}}`, "Bad Request", "body.metadata.a"},
+		{one + "/items", `{"items":[{"role":"user","content":"a"},{"role":"user"}]}`, "BadRequestError", "items.1"},
+		{one + "/items", `{"items":[]}`, "BadRequestError", "items"},
+	} {
+		status, data := post(t, url+c.path, c.body)
+		if problem := errorIs(status, data, 400, c.kind, c.param); problem != "" {
+			t.Errorf("%s %s: %s", c.path, c.body, problem)
+		}
+	}
+	_, data = post(t, url+"/v1/responses", `{"model":"m","input":"Hi","background":true}`)
+	made := url + "/v1/responses/" + get(t, data, "id").(string)
+	for query, want := range map[string]string{"stream=true": "event: ", "stream=True": "event: ", "stream=1": "event: ", "stream=false": "{", "stream=0": "{", "": "{", "stream=perhaps": `{"error"`, "stream=": `{"error"`} {
+		if _, data := fetch(t, "GET", made+"?"+query); !strings.HasPrefix(string(data), want) {
+			t.Errorf("%s: expected %s, found %.100s", query, want, data)
+		}
 	}
 }
 

@@ -149,11 +149,11 @@ assert.deepEqual(await trays("#panel-0", linked), whole);
 assert.deepEqual(await trays("#panel-1", linked), await trays("#panel-1"));
 // Its keys go the way that the eye goes, and the first leads past the form.
 const order = [];
-for (let i = 0; i < 6; i++) {
+for (let i = 0; i < 7; i++) {
   await linked.keyboard.press("Tab");
   order.push(await linked.evaluate(() => document.activeElement.id || document.activeElement.className));
 }
-assert.deepEqual(order, ["skip", "theme", "sample", "tool", "reasoning", "finish"]);
+assert.deepEqual(order, ["skip", "docs", "theme", "sample", "tool", "reasoning", "finish"]);
 await linked.close();
 await change(() => page.locator("#compare").click());
 step("link");
@@ -199,7 +199,7 @@ const contrast = (on) => on.evaluate(() => {
     return [255, 255, 255, 255];
   };
   const out = {};
-  for (const e of document.querySelectorAll("h1, h1 span, header p, label, button, .verdict, .legend li, .fates span, .why, .tray div, .call strong, .step b, .step em, .step, .evidence p, .grammar, .notes, footer p")) {
+  for (const e of document.querySelectorAll("h1, h1 span, header p, header a, label, button, .verdict, .legend li, .fates span, .why, .tray div, .call strong, .step b, .step em, .step, .evidence p, .grammar, .notes, footer p")) {
     if (!e.getClientRects().length) continue;
     const [a, b] = [light(rgb(getComputedStyle(e).color)), light(back(e))].sort((x, y) => y - x);
     const name = `${e.tagName.toLowerCase()}.${e.className}`;

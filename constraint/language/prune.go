@@ -2,10 +2,7 @@ package language
 
 import "slices"
 
-// Productive finds the rules that stand for at least one text and tells whether the node does. What can never be
-// finished must not be begun.
-func Productive(n Node) bool { return newProductive(n).of(n) }
-
+// productive tells which rules stand for at least one text. What can never be finished must not be begun.
 type productive struct {
 	rules []*Rule
 	// place is that of each rule in rules, right tells of it whether it stands for a text.

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/server/config"
 )
 
 // Main runs a command line and gives the exit status.
@@ -61,13 +61,27 @@ text, whole or streamed, into reasoning, content and tool calls.`,
 	root.PersistentPreRun = func(*cobra.Command, []string) { root.Annotations[startedKey] = "yes" }
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return config.FlagError(err) })
 	root.AddCommand(newParse(), newRender(), newBatch(), newCheck(), newFormats(), newBench(), newLint(), newConstrain(), newDetect(), newPrompt(), newDoctor(), newServe(), newDemo(), newVersion())
 	for _, command := range root.Commands() {
 		command.Flags().SortFlags = false
 	}
 	setUsage(root)
+	helpKnows(root)
 	return root
+}
+
+// helpKnows has `parlance help` refuse what is no command.
+func helpKnows(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, command := range root.Commands() {
+		if command.Name() == "help" {
+			command.Args = func(_ *cobra.Command, arguments []string) error {
+				_, _, err := root.Find(arguments)
+				return err
+			}
+		}
+	}
 }
 
 // many is no bound to the number of arguments.
@@ -106,22 +120,6 @@ func usagef(format string, arguments ...any) error {
 
 // errSilent ends with status 1 when all has been said.
 var errSilent = errors.New("")
-
-// flagError says of a value that its flag cannot take what was expected, in the words of the command line, not of Go.
-func flagError(err error) error {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	expected := map[string]string{
-		"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",
-		"duration": "a time with its unit, such as 500ms, 30s or 10m",
-	}[invalid.GetFlag().Value.Type()]
-	if expected == "" {
-		return err
-	}
-	return fmt.Errorf("--%s: expected %s, found %q", invalid.GetFlag().Name, expected, invalid.GetValue())
-}
 
 // message adds to an error what a user of the command line can do about it.
 func message(err error) string {

@@ -34,7 +34,6 @@ const (
 	red    colour = "31"
 	green  colour = "32"
 	yellow colour = "33"
-	blue   colour = "34"
 	purple colour = "35"
 	cyan   colour = "36"
 )

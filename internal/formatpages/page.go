@@ -39,7 +39,7 @@ A format is the way a model family writes. Its tool half and its reasoning half 
 ` + "`--tool-call-parser` and `--reasoning-parser`" + `; they may come from different formats. A forced call (` + "`tool_choice`" + `
 ` + "`required`" + ` or the name of a function) comes by *tag*, in the format's own syntax, or by *schema*, as plain JSON.
 
-| format | what the model writes | tool parser | reasoning parser | forced calls | models |
+| format | models | tool parser | reasoning parser | forced calls | what the model writes |
 |---|---|---|---|---|---|
 `)
 	for i := range formats {
@@ -53,8 +53,8 @@ A format is the way a model family writes. Its tool half and its reasoning half 
 				by = "schema"
 			}
 		}
-		fmt.Fprintf(&out, "| [%s](%s.md) | %s | %s | %s | %s | %s |\n", f.Name, f.Name, escape(f.Title),
-			some(f.ToolNames), some(f.ReasoningNames), by, some(f.Models))
+		fmt.Fprintf(&out, "| [%s](%s.md) | %s | %s | %s | %s | %s |\n", f.Name, f.Name, some(f.Models),
+			some(f.ToolNames), some(f.ReasoningNames), by, escape(f.Title))
 	}
 	out.WriteString(together(formats))
 	out.WriteString(resultsOfAll(formats))

@@ -1,9 +1,7 @@
 package grammar
 
 import (
-	"fmt"
 	"slices"
-	"unicode"
 
 	"github.com/parlance-llm/parlance/internal/pattern"
 )
@@ -226,84 +224,6 @@ func RoleOf(name string) Role {
 		return Role(name)
 	}
 	return ""
-}
-
-// Class is a set of characters: ASCII ones one by one, the others as a whole.
-type Class struct {
-	ascii [2]uint64
-	Wide  Wide
-}
-
-// Wide says which characters outside ASCII are in a class.
-type Wide uint8
-
-const (
-	// WideNone: no character outside ASCII.
-	WideNone Wide = iota
-	// WideLetters: letters, marks and digits.
-	WideLetters
-	// WideAll: every one.
-	WideAll
-)
-
-// Has tells whether an ASCII character is in the class.
-func (c *Class) Has(b byte) bool { return b < 128 && c.ascii[b>>6]&(1<<(b&63)) != 0 }
-
-// HasWide tells whether a character outside ASCII is in the class.
-func (c *Class) HasWide(r rune) bool {
-	switch c.Wide {
-	case WideAll:
-		return true
-	case WideLetters:
-		return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r)
-	}
-	return false
-}
-
-// Add puts an ASCII character into the class.
-func (c *Class) Add(b byte) { c.ascii[b>>6] |= 1 << (b & 63) }
-
-// AddRange puts the ASCII characters from first to last into the class.
-func (c *Class) AddRange(first, last byte) {
-	for b := first; b <= last; b++ {
-		c.Add(b)
-	}
-}
-
-// Negate turns the class into its complement, outside ASCII into all characters or none.
-func (c *Class) Negate() {
-	c.ascii[0], c.ascii[1] = ^c.ascii[0], ^c.ascii[1]
-	if c.Wide == WideNone {
-		c.Wide = WideAll
-	} else {
-		c.Wide = WideNone
-	}
-}
-
-// WordClass is what a word is made of where its definition gives no class: letters, digits and _ - . : / (ruling 20).
-var WordClass = func() (c Class) {
-	c.AddRange('0', '9')
-	c.AddRange('A', 'Z')
-	c.AddRange('a', 'z')
-	for _, b := range []byte("_-.:/") {
-		c.Add(b)
-	}
-	c.Wide = WideLetters
-	return c
-}()
-
-// Error is a fault in a definition: what was expected, what was found, and where.
-type Error struct {
-	File     string
-	Position Position
-	Message  string
-}
-
-func (e *Error) Error() string {
-	if e.Position.Line == 0 {
-		return fmt.Sprintf("%s: %s", e.File, e.Message)
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Position.Line, e.Position.Column, e.Message)
 }
 
 // Walk calls visit for an expression and everything below it, in the order of the text; visit answers whether to go

@@ -34,7 +34,7 @@ func Read(file string, data []byte) (*Source, error) {
 	s := &Source{given: map[string]Position{}}
 	s.File = file
 	r := reader{file: file, data: data}
-	if err := r.mapping(document.Content[0], s.keys(&r)); err != nil {
+	if err := r.mapping(document.Content[0], s.keys()); err != nil {
 		return nil, err
 	}
 	if s.Format == "" {
@@ -295,17 +295,16 @@ func (s *Source) grammarText(r *reader, node *yaml.Node) error {
 	return nil
 }
 
-func (s *Source) keys(_ *reader) map[string]decode {
+// keys are the keys of a definition file, with how each is read.
+func (s *Source) keys() map[string]decode {
 	return map[string]decode{
-		"format":  text(&s.Format),
-		"title":   text(&s.Title),
-		"extends": text(&s.Extends),
-		"tool":    texts(&s.Tool),
-		"reasoning": func(r *reader, node *yaml.Node) error {
-			return s.reasoningNames(r, node)
-		},
-		"models": texts(&s.Models),
-		"notes":  texts(&s.Notes),
+		"format":    text(&s.Format),
+		"title":     text(&s.Title),
+		"extends":   text(&s.Extends),
+		"tool":      texts(&s.Tool),
+		"reasoning": s.reasoningNames,
+		"models":    texts(&s.Models),
+		"notes":     texts(&s.Notes),
 		"respell": func(r *reader, node *yaml.Node) error {
 			s.respell, s.respells = map[string]string{}, Position{node.Line, node.Column}
 			return named(func(r *reader, key string, node *yaml.Node) error {
@@ -371,11 +370,7 @@ func (s *Source) keys(_ *reader) map[string]decode {
 		"from":     text(&s.From, "response_template"),
 		"regions":  text(&s.Regions, "closed"),
 		"slow":     text(&s.Slow),
-		"grammar": func(r *reader, node *yaml.Node) error {
-			return s.grammarText(r, node)
-		},
-		"results": func(r *reader, node *yaml.Node) error {
-			return s.resultsKey(r, node)
-		},
+		"grammar":  s.grammarText,
+		"results":  s.resultsKey,
 	}
 }

@@ -17,7 +17,11 @@ func results(d *grammar.Definition) string {
 		return "tool results: not known: " + d.Results.Unknown
 	}
 	text := "tool results: told"
-	if variants := d.Results.Variants(); len(variants) > 0 {
+	switch variants := d.Results.Variants(); len(variants) {
+	case 0:
+	case 1:
+		text += ", with the variant " + variants[0]
+	default:
 		text += ", with the variants " + strings.Join(variants, ", ")
 	}
 	return text

@@ -147,6 +147,13 @@ func (m *Machine) closeArguments() {
 	}
 }
 
+// finishArguments ends a call whose arguments are made here and complete; its closers are read next.
+func (m *Machine) finishArguments(n *program.Node) {
+	m.closeArguments()
+	m.endCall(false)
+	m.enter(n.Tail)
+}
+
 // empty are the arguments of a call that has none.
 var empty = []byte("{}")
 

@@ -88,6 +88,7 @@ func (m *Machine) choose(e *program.Edge) *program.Edge {
 	return e
 }
 
+// holds tells whether all tests of a branch hold for what has been captured.
 func (m *Machine) holds(tests []program.Test) bool {
 	for _, test := range tests {
 		captured := m.captured[test.Capture]

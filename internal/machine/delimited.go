@@ -22,9 +22,7 @@ func (m *Machine) inDelimited(n *program.Node, piece []byte, i int) int {
 	i += used
 	m.give(out)
 	if status == codec.Done {
-		m.closeArguments()
-		m.endCall(false)
-		m.enter(n.Tail)
+		m.finishArguments(n)
 		m.from = i
 	}
 	return i
@@ -48,9 +46,7 @@ func (m *Machine) delimiterToken(n *program.Node, text []byte) {
 // delimitedToken reads a token that is not the delimiter: a closer of the call ends arguments whose bracket is missing.
 func (m *Machine) delimitedToken(n *program.Node, s match.Symbol, text []byte) bool {
 	if !m.delimited.InString() && n.Tail.Table.Knows(s) {
-		m.closeArguments()
-		m.endCall(false)
-		m.enter(n.Tail)
+		m.finishArguments(n)
 		return false
 	}
 	return m.readToken(text)

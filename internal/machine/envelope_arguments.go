@@ -8,6 +8,8 @@ import (
 	"github.com/parlance-llm/parlance/internal/program"
 )
 
+// envelopeBeginArguments begins the arguments: an object, an object in a string (which is unwrapped), or what is neither
+// and so makes the call malformed.
 func (m *Machine) envelopeBeginArguments(n *program.Node, piece []byte, i int) int {
 	e := &m.envelope
 	e.kept = e.kept[:0]
@@ -80,13 +82,13 @@ func (m *Machine) envelopeArgument(text []byte, kind memory) {
 	}
 	if m.open {
 		m.envelope.kept = append(m.envelope.kept, text...)
-		m.most = max(m.most, len(m.envelope.kept))
 		return
 	}
 	m.call.first = false
 	m.arguments(text, kind)
 }
 
+// envelopeObject reads the object of the arguments.
 func (m *Machine) envelopeObject(n *program.Node, piece []byte, i int) int {
 	e := &m.envelope
 	for i < len(piece) {

@@ -76,7 +76,8 @@ func (m *Machine) event(kind EventKind, tray program.Tray, call int, data []byte
 	e.Call, e.Data, e.Begun = call, data, nil
 }
 
-// arguments gives out argument text of the open call, or keeps it.
+// arguments gives out argument text of the open call, or keeps it. What it shares with emit is written out in both: a
+// call more for every piece of arguments is measurable.
 func (m *Machine) arguments(text []byte, kind memory) {
 	if m.keep || m.silent {
 		m.call.kept = append(m.call.kept, text...)

@@ -61,6 +61,8 @@ func (m *Machine) settlePending(reason Reason) {
 	}
 }
 
+// settleFound follows a marker that was complete when the output ended, since a longer one did not come. rest is what was
+// read behind it and is read again.
 func (m *Machine) settleFound(n *program.Node, found int32, rest []match.Symbol) {
 	m.buffer, m.from = nil, 0
 	width := m.width(rest)

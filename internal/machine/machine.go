@@ -121,7 +121,6 @@ type Machine struct {
 	resumed    []Event // a call that the prompt has begun
 	steps      int
 	at         int // the byte of the piece that is being read, at the beginning of a text
-	most       int // the most bytes that were held at any time
 }
 
 // New makes a machine for one output.
@@ -145,6 +144,7 @@ func (m *Machine) Reset(p *program.Program, o Options) {
 		captures: m.captures[:0], scratch: m.scratch[:0], resumed: m.resumed[:0],
 	}
 	m.echo.armed = -1
+	m.python.Limit, m.delimited.Limit = o.ArgumentLimit, o.ArgumentLimit
 	if o.Trace {
 		m.trace = &trace{}
 	}
@@ -176,9 +176,6 @@ func (m *Machine) Held() int {
 	}
 	return n - m.promptHeld + len(m.trays.lead) + len(m.trays.behind[0]) + len(m.trays.behind[1])
 }
-
-// MostHeld is the most bytes that were held for a candidate or a value at any time.
-func (m *Machine) MostHeld() int { return m.most }
 
 // Steps counts the steps taken, for proofs that work is linear.
 func (m *Machine) Steps() int { return m.steps }

@@ -43,9 +43,7 @@ func (m *Machine) inPython(n *program.Node, piece []byte, i int) int {
 	m.take(piece[from:i], AsArguments, m.calls-1)
 	m.give(out)
 	if status == codec.Done {
-		m.closeArguments()
-		m.endCall(false)
-		m.enter(n.Tail)
+		m.finishArguments(n)
 		m.from = i
 	}
 	return i

@@ -71,7 +71,6 @@ func (m *Machine) suspend(i int) {
 	if m.open {
 		m.held = append(m.held, m.buffer[m.from:i]...)
 		m.from = i
-		m.most = max(m.most, len(m.held))
 	}
 }
 

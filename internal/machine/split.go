@@ -41,6 +41,8 @@ func splitChoice(choice *grammar.Choice, text string, found map[string]string, t
 	return false
 }
 
+// splitItems tries the items of a pattern on a text, one behind the other, and then what is to come behind them. found is
+// what they capture.
 func splitItems(items []grammar.Expression, text string, found map[string]string, then func(string) bool) bool {
 	if len(items) == 0 {
 		return then(text)

@@ -196,6 +196,8 @@ func (m *Machine) inGap(n *program.Node, piece []byte, i int) int {
 	return i
 }
 
+// gapSymbol offers a symbol to the markers of a gap. It answers whether the symbol was used up; if not, the state has
+// changed.
 func (m *Machine) gapSymbol(n *program.Node, s match.Symbol, text []byte) bool {
 	place, found, back, taken := n.Table.Step(m.place, s)
 	end := 0

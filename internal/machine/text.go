@@ -195,6 +195,8 @@ func (m *Machine) token(s match.Symbol, text []byte) (taken bool) {
 	return m.tokenInMarkup(n, s, text)
 }
 
+// tokenInText reads a token in text, where it is a marker or a part of one, or text itself. It answers whether the token was
+// used up; if not, it is read again where the marker leads.
 func (m *Machine) tokenInText(n *program.Node, s match.Symbol, text []byte) bool {
 	t := n.Table
 	before := m.place

@@ -156,6 +156,7 @@ func (m *Machine) endValue() {
 	}
 }
 
+// valueToken reads a token in a tagged value; see tokenInText.
 func (m *Machine) valueToken(n *program.Node, s match.Symbol, text []byte) bool {
 	if m.value.starting(n) {
 		if m.valueStartSymbol(n, s) {

@@ -55,6 +55,8 @@ func (m *Machine) beginText(rest []match.Symbol) {
 	m.again(rest)
 }
 
+// startMarker follows a marker at the very beginning of a value: layout, another way of writing the value, a parameter
+// inside it, or one that the value would have found too.
 func (m *Machine) startMarker(n *program.Node, e *program.Edge) {
 	v := &m.value
 	if e.Do&program.Stay != 0 { // layout, or another way of writing the value

@@ -99,11 +99,11 @@ func (m *Machine) takenValueText(text []byte, kind memory) {
 	m.plainValueText(text, kind)
 }
 
+// plainValueText adds text to the open value: given out as part of a JSON string where the value is one, else kept.
 func (m *Machine) plainValueText(text []byte, kind memory) {
 	v := &m.value
 	if !v.streams {
 		v.text = append(v.text, text...)
-		m.most = max(m.most, len(v.text))
 		if len(v.text) > m.options.ArgumentLimit {
 			m.overflow()
 		}

@@ -64,6 +64,7 @@ func (m *Machine) startWhole(n *program.Node, i int) bool {
 	return true
 }
 
+// wholeByte reads a byte of a region that is read as a whole. Its closer does not count inside a string.
 func (m *Machine) wholeByte(n *program.Node, piece []byte, i int) int {
 	if w := &m.whole; w.ends != nil {
 		m.inWholeString(piece, i)

@@ -9,12 +9,13 @@
 // a stream has to hold back, no byte more. The other is anchored: it reads a literal that must stand right here.
 //
 // Where one literal is the beginning of another, the longer one wins; the shorter one is pending until the next symbol
-// shows that the longer one does not come. A literal that ends inside the beginning of another is found at once.
+// shows that the longer one does not come. So it is where one ends inside another that began before it.
 package match
 
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 )
 
 // Symbol is a byte (0–255) or FirstToken+k for the k-th whole token of a vocabulary.
@@ -63,17 +64,16 @@ type Table struct {
 
 	// First tells the bytes that begin a literal: at place 0 every other byte can be skipped.
 	First [256]bool
-	// Only is the one byte that begins every literal, or -1.
-	Only int
 }
 
+// place is what is known where some beginning of a literal has been read.
 type place struct {
 	found   int32                 // literal that is found on arriving here
 	pending int32                 // literal that was complete some symbols ago, found unless a longer one is
 	since   uint16                // symbols read since the pending literal was complete
+	reach   uint16                // symbols read since the pending literal began
 	hold    [Circumstances]uint16 // bytes that could still begin a literal
 	depth   uint16
-	parent  Place
 	symbols []Symbol
 	text    []byte
 }
@@ -89,6 +89,7 @@ func Anchored(literals []Literal, texts [][]byte) (*Table, error) {
 	return compile(literals, texts, false)
 }
 
+// node is a place while the table is made.
 type node struct {
 	children map[Symbol]int
 	parent   int
@@ -96,9 +97,10 @@ type node struct {
 	literal  int32
 	held     [Circumstances]bool // the path is the proper beginning of a literal that is not merely watched
 	fail     int
-	depth    int
 }
 
+// compile makes the tree of all literals, and of it the table. In a search what leads to no literal goes on with the
+// longest beginning of one that the text read so far ends with, as Aho and Corasick have it.
 func compile(literals []Literal, texts [][]byte, search bool) (*Table, error) {
 	nodes := []node{{literal: None}}
 	for number, literal := range literals {
@@ -114,7 +116,7 @@ func compile(literals []Literal, texts [][]byte, search bool) (*Table, error) {
 					nodes[at].children = map[Symbol]int{}
 				}
 				nodes[at].children[symbol] = child
-				nodes = append(nodes, node{parent: at, symbol: symbol, literal: None, depth: nodes[at].depth + 1})
+				nodes = append(nodes, node{parent: at, symbol: symbol, literal: None})
 			}
 			at = child
 		}
@@ -131,14 +133,14 @@ func compile(literals []Literal, texts [][]byte, search bool) (*Table, error) {
 		return nil, fmt.Errorf("the literals have %d different beginnings, more than %d", len(nodes), Dead-1)
 	}
 
-	t := &Table{Only: -1}
+	t := &Table{}
 	if err := t.classify(literals); err != nil {
 		return nil, err
 	}
 	t.next = make([]Place, len(nodes)*t.width)
 	t.places = make([]place, len(nodes))
 	for _, at := range breadthFirst(nodes) {
-		t.fill(nodes, at, texts, search)
+		t.fill(nodes, at, literals, texts, search)
 	}
 	t.skips(nodes[0])
 	return t, nil
@@ -198,12 +200,13 @@ func breadthFirst(nodes []node) []int {
 }
 
 // fill computes one place; parent and fail target are there already.
-func (t *Table) fill(nodes []node, at int, texts [][]byte, search bool) {
+func (t *Table) fill(nodes []node, at int, literals []Literal, texts [][]byte, search bool) {
 	n := &nodes[at]
 	p := &t.places[at]
-	*p = place{found: None, pending: None, depth: uint16(n.depth), parent: Place(n.parent)}
+	*p = place{found: None, pending: None}
 	if at != 0 {
 		above := &t.places[n.parent]
+		p.depth = above.depth + 1
 		p.symbols = append(slices.Clone(above.symbols), n.symbol)
 		p.text = slices.Clone(above.text)
 		if n.symbol < FirstToken {
@@ -234,12 +237,23 @@ func (t *Table) fill(nodes []node, at int, texts [][]byte, search bool) {
 	case n.literal != None && len(n.children) == 0:
 		p.found = n.literal
 	case n.literal != None:
-		p.pending = n.literal
-	case at == 0:
-	case search && t.completes(n.fail) != None:
-		p.found = t.completes(n.fail)
-	case t.places[n.parent].pending != None:
-		p.pending, p.since = t.places[n.parent].pending, t.places[n.parent].since+1
+		p.pending, p.reach = n.literal, p.depth
+	case at != 0:
+		above := &t.places[n.parent]
+		if above.pending != None {
+			p.pending, p.since, p.reach = above.pending, above.since+1, above.reach+1
+		}
+		inside := None
+		if search {
+			inside = t.completes(n.fail)
+		}
+		switch {
+		case inside == None || p.pending != None && int(p.reach) > len(literals[inside].Symbols):
+		case n.held == [Circumstances]bool{}: // the longer one is text in any case
+			p.found, p.pending = inside, None
+		default:
+			p.pending, p.since, p.reach = inside, 0, uint16(len(literals[inside].Symbols))
+		}
 	}
 	for c := range p.hold {
 		switch {
@@ -264,25 +278,19 @@ func (t *Table) completes(at int) int32 {
 }
 
 func (t *Table) skips(root node) {
-	bytes := 0
 	for symbol := range root.children {
 		if symbol < FirstToken {
 			t.First[symbol] = true
-			t.Only = int(symbol)
-			bytes++
 		}
-	}
-	if bytes != 1 {
-		t.Only = -1
 	}
 }
 
-// Step goes one symbol on. If a literal was pending at the old place and the symbol does not lead on towards the longer
-// one, that literal is found instead and the symbol is not taken: Step then answers the old place, and in back the
-// number of symbols that were read behind the literal; they have to be read again before this one.
+// Step goes one symbol on. If a literal was pending at the old place and the symbol does not lead on towards one that
+// began before it, or is longer, that literal is found and the symbol is not taken: Step then answers the old place, and
+// in back the number of symbols that were read behind the literal; they have to be read again before this one.
 func (t *Table) Step(at Place, symbol Symbol) (to Place, found int32, back int, taken bool) {
 	to = t.next[int(at)*t.width+int(t.class(symbol))]
-	if p := &t.places[at]; p.pending != None && (to == Dead || to == 0 || t.places[to].parent != at) {
+	if p := &t.places[at]; p.pending != None && (to == Dead || t.places[to].depth <= p.reach) {
 		return at, p.pending, int(p.since), false
 	}
 	if to == Dead {
@@ -308,7 +316,7 @@ func (t *Table) Find(at Place, text []byte) (to Place, read int, found int32, ba
 		}
 		p := &t.places[at]
 		next := t.next[int(at)*t.width+int(t.classOf[text[i]])]
-		if p.pending != None && (next == 0 || t.places[next].parent != at) {
+		if p.pending != None && t.places[next].depth <= p.reach {
 			return at, i, p.pending, int(p.since)
 		}
 		at = next
@@ -364,4 +372,4 @@ func (t *Table) Walk(symbols []Symbol) Place {
 }
 
 // Size is the number of bytes the tables take.
-func (t *Table) Size() int { return 2*len(t.next) + 56*len(t.places) }
+func (t *Table) Size() int { return 2*len(t.next) + int(unsafe.Sizeof(place{}))*len(t.places) }

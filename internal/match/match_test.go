@@ -3,6 +3,8 @@ package match
 import (
 	"bytes"
 	"math/rand"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -173,6 +175,64 @@ func BenchmarkFind(b *testing.B) {
 			var read int
 			at, read, _, _ = table.Find(at, rest)
 			rest = rest[read:]
+		}
+	}
+}
+
+// TestFirstAndLongest: of literals that overlap the one that begins first is found, and of those the longest, wherever
+// the others end.
+func TestFirstAndLongest(t *testing.T) {
+	random := rand.New(rand.NewSource(1))
+	word := func(most int) string {
+		b := make([]byte, 1+random.Intn(most))
+		for i := range b {
+			b[i] = "ab<"[random.Intn(3)]
+		}
+		return string(b)
+	}
+	for range 2000 {
+		var literals []Literal
+		var texts []string
+		for range 1 + random.Intn(5) {
+			if text := word(6); !slices.Contains(texts, text) {
+				texts = append(texts, text)
+				literals = append(literals, Literal{Symbols: symbols(text)})
+			}
+		}
+		table, err := Search(literals, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := word(60) + "."
+		var want, got []string
+		for i := 0; i < len(text); {
+			longest := ""
+			for _, literal := range texts {
+				if len(literal) > len(longest) && strings.HasPrefix(text[i:], literal) {
+					longest = literal
+				}
+			}
+			if longest != "" {
+				want = append(want, longest)
+			}
+			i += max(len(longest), 1)
+		}
+		at, rest := Place(0), []byte(text)
+		for len(rest) > 0 {
+			place, read, found, back := table.Find(at, rest[:min(len(rest), 1+random.Intn(4))])
+			rest = rest[read:]
+			if at = place; found != None {
+				got = append(got, texts[found])
+				path := table.Path(place)
+				again := []byte{}
+				for _, symbol := range path[len(path)-back:] {
+					again = append(again, byte(symbol))
+				}
+				at, rest = 0, append(again, rest...)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("literals %q in %q: found %q, want %q", texts, text, got, want)
 		}
 	}
 }

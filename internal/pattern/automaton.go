@@ -123,6 +123,7 @@ func (s *steps) build(n *node, from, to int) {
 	}
 }
 
+// closure gives the steps that read a character, or are the end, that can be reached from some steps; sorted.
 func (s *steps) closure(from []int) []int {
 	seen := map[int]bool{}
 	var out []int

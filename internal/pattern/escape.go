@@ -93,6 +93,7 @@ func (p *parser) hexadecimal(digits, at int) rune {
 	return rune(code)
 }
 
+// property reads the name of a property behind \p or \P, with or without braces.
 func (p *parser) property(negated bool, at int) Set {
 	name := ""
 	if p.accept("{") {

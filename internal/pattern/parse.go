@@ -9,6 +9,7 @@ import (
 // flags of an expression. DOTALL is always on: response templates are compiled so.
 type flags struct{ ignoreCase, multiline, verbose, ascii bool }
 
+// parser reads a pattern from the left to the right; depth is how many groups are open.
 type parser struct {
 	e     *Expression
 	text  []rune
@@ -62,6 +63,7 @@ func (p *parser) accept(text string) bool {
 	return true
 }
 
+// alternatives reads sequences with | between them. Flags that are set inside hold up to the end.
 func (p *parser) alternatives() *node {
 	if p.depth++; p.depth > nesting {
 		p.fail(p.at, "expected at most %d groups inside one another", nesting)
@@ -142,6 +144,7 @@ func (p *parser) repeated(item *node, at int) *node {
 	}
 }
 
+// quantifier reads how often what stands before is repeated; ok is false if nothing says it.
 func (p *parser) quantifier() (low, high int, ok bool) {
 	switch {
 	case p.accept("*"):
@@ -196,6 +199,7 @@ func (p *parser) fold(s Set) Set {
 	return s
 }
 
+// item reads one character, set, group or anchor.
 func (p *parser) item() *node {
 	at := p.at
 	c := p.text[p.at]
@@ -282,6 +286,7 @@ func (p *parser) close(at int) {
 	}
 }
 
+// name reads the name of a group up to the character that ends it.
 func (p *parser) name(end rune, at int) string {
 	from := p.at
 	for p.more() && p.text[p.at] != end {

@@ -78,6 +78,8 @@ func flat(n *node) (out []*node) {
 	return out
 }
 
+// divide cuts a pattern into parts, one behind the other: fixed texts as long as they can be, blanks, captures, choices, and
+// runs of characters.
 func (d *divider) divide(n *node) (parts []Part) {
 	var run []*node // the nodes of the run that the last part is, if it is one without a name
 	for _, item := range flat(n) {
@@ -191,6 +193,7 @@ func (d *divider) texts(n *node) ([]string, bool) {
 	return nil, false
 }
 
+// repeatedTexts gives the texts that a repetition stands for, the preferred ones first, if they are few.
 func (d *divider) repeatedTexts(n *node) ([]string, bool) {
 	if n.max == unbounded || n.max > mostTexts {
 		return nil, false

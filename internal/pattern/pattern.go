@@ -46,6 +46,7 @@ const (
 // unbounded is the max of a repetition without one.
 const unbounded = -1
 
+// node is a part of a pattern.
 type node struct {
 	op       operation
 	at       int // in characters

@@ -19,6 +19,7 @@ func (e *Expression) Regexp() (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
+// write writes a node in the syntax of Go's regexp package. It answers false, and where, if there is no way.
 func (e *Expression) write(out *strings.Builder, n *node) (at int, ok bool) {
 	switch n.op {
 	case opSet:

@@ -125,6 +125,7 @@ func (g *graph) text(e *grammar.Capture, c context) fragment {
 	return fragment{t, out}
 }
 
+// look writes a look ahead. It answers false if nothing that it asks for can come in this combination.
 func (g *graph) look(e *grammar.Look, c context) (fragment, bool) {
 	if c.noLook {
 		return fragment{}, false

@@ -83,6 +83,7 @@ func flag(on bool) byte {
 	return 0
 }
 
+// closeOver gives what close gives, computed anew, in the order of the ranks.
 func (c *compiler) closeOver(places []place, r reach) closure {
 	w := walker{c: c, reach: r, seen: map[visit]bool{}}
 	for _, p := range places {

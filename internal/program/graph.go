@@ -237,6 +237,7 @@ func (g *graph) makes(c context) {
 	}
 }
 
+// choice writes alternatives side by side; with tests they are a branch. It answers false if none can be read.
 func (g *graph) choice(e *grammar.Choice, c context) (fragment, bool) {
 	tested := false
 	for _, alternative := range e.Alternatives {
@@ -270,6 +271,7 @@ func (g *graph) choice(e *grammar.Choice, c context) (fragment, bool) {
 	return fragment{in, out}, any
 }
 
+// sequence writes items one behind the other. It answers false if one of them cannot be read.
 func (g *graph) sequence(e *grammar.Sequence, c context) (fragment, bool) {
 	in := g.nothing(c.region)
 	at := in

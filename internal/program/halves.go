@@ -36,6 +36,7 @@ func (g *graph) keptThoughts(h *half, beginnings []int) {
 	}
 }
 
+// keptClosers makes content of the closers of a thought, in a text (the step at) that thoughts are kept in.
 func (g *graph) keptClosers(h *half, rule *grammar.Rule, at int, behind []int) {
 	for _, sequence := range rule.Body.Alternatives {
 		closer := &grammar.Sequence{Items: sequence.Items[closingFrom(sequence, h.definition):]}

@@ -43,6 +43,8 @@ func (g *graph) markOpening(at int, seen map[int]bool) {
 	}
 }
 
+// role writes a use of a rule with a role: a region with what the rule says inside. It answers false if the rule cannot be
+// read in this combination.
 func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
 	role := rule.Role()
 	if (role == grammar.Call || role == grammar.Block) && g.needsOuter(rule, c) {

@@ -29,6 +29,7 @@ func (g *graph) strays() {
 	}
 }
 
+// straysBeside adds, beside the text of a step, the markers that may turn up there without belonging there.
 func (g *graph) straysBeside(at int) {
 	thought := g.within(at, grammar.Thought)
 	message := g.within(at, grammar.Message)

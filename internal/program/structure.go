@@ -6,6 +6,7 @@ import (
 	"github.com/parlance-llm/parlance/internal/grammar"
 )
 
+// set writes a set as a loop over its elements. Where all are attributes, others are passed over.
 func (g *graph) set(e *grammar.Set, c context) (fragment, bool) {
 	loop, out := g.nothing(c.region), g.nothing(c.region)
 	start := len(g.steps)
@@ -60,6 +61,7 @@ func (g *graph) attribute(from, to int, name step, capture int, c context) {
 	g.link(from, to)
 }
 
+// list writes a list: an element, and further ones behind separators.
 func (g *graph) list(e *grammar.List, c context) (fragment, bool) {
 	first, ok := g.build(e.Inner, c)
 	if !ok {

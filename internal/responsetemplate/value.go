@@ -18,6 +18,7 @@ type parsed struct {
 	isText  bool
 	object  bool
 	members []member
+	places  map[string]int // of the members by their keys
 }
 
 // member is a member of an object that is made here; several values are a list.
@@ -167,19 +168,20 @@ func (w *whole) tags(body string) (parsed, bool) {
 
 // set adds a member; of repeated keys the last value counts, or all of them in a list.
 func (p *parsed) set(key string, value parsed, merge bool) {
-	for i := range p.members {
-		m := &p.members[i]
-		switch {
-		case m.key != key:
-			continue
-		case merge:
-			m.values, m.list = append(m.values, value), true
-		default:
-			m.values = []parsed{value}
+	place, repeated := p.places[key]
+	switch {
+	case !repeated:
+		if p.places == nil {
+			p.places = map[string]int{}
 		}
-		return
+		p.places[key] = len(p.members)
+		p.members = append(p.members, member{key: key, values: []parsed{value}})
+	case merge:
+		m := &p.members[place]
+		m.values, m.list = append(m.values, value), true
+	default:
+		p.members[place].values = []parsed{value}
 	}
-	p.members = append(p.members, member{key: key, values: []parsed{value}})
 }
 
 // read makes a value of the text of a parameter; without a parser it stays a text.
@@ -267,8 +269,13 @@ func (a *arguments) json(body string) (jsontext.Value, bool) {
 // plainJSON writes JSON with delimited strings and bare keys as JSON; raw control characters in strings are escaped.
 func (a *arguments) plainJSON(body string) string {
 	var out []byte
+	// Behind the last closer of a delimiter its opener opens nothing; it is looked for once.
+	left := make([]int, len(a.stringDelimiters))
+	for k, pair := range a.stringDelimiters {
+		left[k] = len(body) - strings.LastIndex(body, pair[1])
+	}
 	for len(body) > 0 {
-		if n := a.delimited(&out, body); n > 0 {
+		if n := a.delimited(&out, body, left); n > 0 {
 			body = body[n:]
 			continue
 		}
@@ -300,11 +307,13 @@ func (a *arguments) plainJSON(body string) string {
 
 var bareKey = regexp.MustCompile(`^(\s*)([\pL\pM\pN_]+)\s*:`)
 
-// delimited writes a delimited string that stands at the beginning of a text as one of JSON; it answers its length.
-func (a *arguments) delimited(out *[]byte, body string) int {
-	for _, pair := range a.stringDelimiters {
+// delimited writes a delimited string that stands at the beginning of a text as one of JSON; it answers its length. left
+// says, for each pair of delimiters, how much of the text is left where its last closer begins; more than there is of the
+// text if there is none.
+func (a *arguments) delimited(out *[]byte, body string, left []int) int {
+	for k, pair := range a.stringDelimiters {
 		rest, ok := strings.CutPrefix(body, pair[0])
-		if !ok {
+		if !ok || len(rest) < left[k] {
 			continue
 		}
 		if inside, _, closed := strings.Cut(rest, pair[1]); closed {

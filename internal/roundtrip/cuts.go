@@ -17,50 +17,70 @@ import (
 // calls that are over stand as they were (the arguments of the last one may lack what is still open); one that is open
 // has its name and a beginning of its argument text (rulings 37 to 39); nothing else comes out.
 func (t *Trip) CutDifference(s *Situation, full *parlance.Message, at int, got *parlance.Message) string {
-	behind := 0 // where what is behind the last text, or the last whole marker, begins
-	markers := t.markers()
-	calls, open := 0, -1 // calls that are over, and the one that has begun
-	arguments := 0       // parts of arguments of the open one that have begun
-	segments := &parlance.Message{Calls: s.Message.Calls}
+	w := s.writtenUpTo(at, t.markers())
+	if difference := t.textDifference(s, w, at, got); difference != "" {
+		return difference
+	}
+	return t.callsDifference(s, w, full, at, got)
+}
+
+// written is what has been written of a situation where it is cut.
+type written struct {
+	text      *parlance.Message // the pieces of text and the calls whose names are there
+	behind    int               // where what is behind the last text, or the last whole marker, begins
+	calls     int               // calls that are over
+	open      int               // the one that has begun, or -1
+	arguments int               // parts of its arguments that have begun
+	markers   []string
+}
+
+func (s *Situation) writtenUpTo(at int, markers []string) written {
+	w := written{text: &parlance.Message{Calls: s.Message.Calls}, open: -1, markers: markers}
+	add := func(segment parlance.Segment) { w.text.Segments = append(w.text.Segments, segment) }
 	for _, part := range s.Parts {
 		if part.Start >= at {
 			break
 		}
 		end := min(part.End, at)
 		whole := part.End <= at
-		written := s.Text[part.Start:end]
+		text := s.Text[part.Start:end]
 		switch part.Kind {
 		case render.PartReasoning, render.PartContent:
 			kind := parlance.Reasoning
 			if part.Kind == render.PartContent {
 				kind = parlance.Content
 			}
-			segments.Segments = append(segments.Segments, parlance.Segment{Kind: kind, Text: written})
-			behind = end
-			if open >= 0 {
-				calls, open = open+1, -1
+			add(parlance.Segment{Kind: kind, Text: text})
+			w.behind = end
+			if w.open >= 0 {
+				w.calls, w.open = w.open+1, -1
 			}
 		case render.PartMarkup:
-			if whole && slices.Contains(markers, written) {
-				behind = end
+			if whole && slices.Contains(markers, text) {
+				w.behind = end
 			}
 		case render.PartName:
-			if open >= 0 && part.Call != open {
-				calls = open + 1
+			if w.open >= 0 && part.Call != w.open {
+				w.calls = w.open + 1
 			}
-			if whole && part.Call >= calls {
-				open, arguments = part.Call, 0
-				segments.Segments = append(segments.Segments, parlance.Segment{Kind: parlance.ToolCall, Call: open})
+			if whole && part.Call >= w.calls {
+				w.open, w.arguments = part.Call, 0
+				add(parlance.Segment{Kind: parlance.ToolCall, Call: w.open})
 			}
 		case render.PartArgument:
-			arguments++
+			w.arguments++
 		}
 	}
-	reasoning, content := t.Renderer.Expected(segments)
+	return w
+}
+
+// textDifference tells where the reasoning or the content is not what was written of it, or "".
+func (t *Trip) textDifference(s *Situation, w written, at int, got *parlance.Message) string {
+	reasoning, content := t.Renderer.Expected(w.text)
 	// What is no text yet, and no whole marker: half a marker, or markup of a format without markers.
-	starts := []int{behind}
+	starts := []int{w.behind}
 	for _, part := range s.Parts {
-		if part.Start > behind && part.Start < at {
+		if part.Start > w.behind && part.Start < at {
 			starts = append(starts, part.Start)
 		}
 	}
@@ -69,7 +89,7 @@ func (t *Trip) CutDifference(s *Situation, full *parlance.Message, at int, got *
 	for _, start := range starts {
 		rest := s.Text[start:at]
 		longer := func(kind parlance.Kind) (reasoning, content string) {
-			m := &parlance.Message{Segments: append(slices.Clip(segments.Segments), parlance.Segment{Kind: kind, Text: rest})}
+			m := &parlance.Message{Segments: append(slices.Clip(w.text.Segments), parlance.Segment{Kind: kind, Text: rest})}
 			return t.Renderer.Expected(m)
 		}
 		r, _ := longer(parlance.Reasoning)
@@ -79,21 +99,26 @@ func (t *Trip) CutDifference(s *Situation, full *parlance.Message, at int, got *
 	}
 	switch {
 	case !reasoningFits:
-		return fmt.Sprintf("expected the reasoning %q, or with an end of %q behind it, found %q", reasoning, s.Text[behind:at], got.Reasoning)
+		return fmt.Sprintf("expected the reasoning %q, or with an end of %q behind it, found %q", reasoning, s.Text[w.behind:at], got.Reasoning)
 	case !contentFits:
-		return fmt.Sprintf("expected the content %q, or with an end of %q behind it, found %q", content, s.Text[behind:at], got.Content)
+		return fmt.Sprintf("expected the content %q, or with an end of %q behind it, found %q", content, s.Text[w.behind:at], got.Content)
 	}
-	most := calls
-	if open >= 0 {
-		most = open + 1
+	return ""
+}
+
+// callsDifference tells where the calls are not those that were written, or "". full are the calls of the whole text.
+func (t *Trip) callsDifference(s *Situation, w written, full *parlance.Message, at int, got *parlance.Message) string {
+	most := w.calls
+	if w.open >= 0 {
+		most = w.open + 1
 	}
 	switch n := len(got.Calls); {
-	case n < calls:
-		return fmt.Sprintf("expected %d calls that are over, found %d", calls, n)
+	case n < w.calls:
+		return fmt.Sprintf("expected %d calls that are over, found %d", w.calls, n)
 	case n > most:
 		return fmt.Sprintf("expected no more than %d calls, found %d", most, n)
-	case open >= 0 && n < most && arguments > 1:
-		return fmt.Sprintf("expected the call of %s, whose arguments have begun", s.Message.Calls[open].Name)
+	case w.open >= 0 && n < most && w.arguments > 1:
+		return fmt.Sprintf("expected the call of %s, whose arguments have begun", s.Message.Calls[w.open].Name)
 	}
 	for k, call := range got.Calls {
 		want := full.Calls[k]
@@ -103,11 +128,11 @@ func (t *Trip) CutDifference(s *Situation, full *parlance.Message, at int, got *
 		if conformance.SameJSON(call.Arguments, want.Arguments) {
 			continue
 		}
-		if k < calls {
+		if k < w.calls {
 			return fmt.Sprintf("call %d: expected the arguments %s, found %s", k, want.Arguments, call.Arguments)
 		}
 		n := commonPrefix(call.Arguments, want.Arguments)
-		if more := call.Arguments[n:]; more != "" && !t.halfCloser(s.Text[:at], more) && !t.closersBehind(s.Text[:at], more, markers) {
+		if more := call.Arguments[n:]; more != "" && !t.halfCloser(s.Text[:at], more) && !t.closersBehind(s.Text[:at], more, w.markers) {
 			return fmt.Sprintf("call %d: expected a beginning of %s, found %s", k, want.Arguments, call.Arguments)
 		}
 	}

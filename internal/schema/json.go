@@ -42,7 +42,7 @@ func (c *copier) value(depth int) bool {
 	case '[':
 		return depth < mostNested && c.list(depth+1, ']')
 	case '"':
-		return c.str()
+		return c.quoted()
 	case 't':
 		return c.word("true")
 	case 'f':
@@ -64,7 +64,7 @@ func (c *copier) list(depth int, closer byte) bool {
 	}
 	for {
 		if closer == '}' {
-			if !c.str() {
+			if !c.quoted() {
 				return false
 			}
 			c.blanks()
@@ -87,7 +87,8 @@ func (c *copier) list(depth int, closer byte) bool {
 	}
 }
 
-func (c *copier) str() bool {
+// quoted copies a string.
+func (c *copier) quoted() bool {
 	if !c.next('"') {
 		return false
 	}

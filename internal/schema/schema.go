@@ -51,10 +51,6 @@ func (s *Schema) Kinds() Kinds {
 	return s.kinds
 }
 
-// OnlyString reports whether a value can only be a string, so that its text can be passed on while it arrives
-// (the sheet of qwen3_coder, rule 7).
-func (s *Schema) OnlyString() bool { return s.Kinds() == String }
-
 // Property returns the schema of the member called name: from properties, else from the matching patternProperties,
 // else additionalProperties. Where several nodes that s looks through to know the member, the result says what all of
 // them say. It is nil if nothing is known.

@@ -33,8 +33,6 @@ const (
 	Schema
 	// Unauthorized: no key, or a wrong one.
 	Unauthorized
-	// Forbidden: the key is right and does not reach so far.
-	Forbidden
 	// NotFound: a model, or a stored thing, that is not there.
 	NotFound
 	// MethodNotAllowed: the route is there for other methods.
@@ -43,8 +41,6 @@ const (
 	RequestTimeout
 	// TooLarge: the body is larger than the server takes.
 	TooLarge
-	// Unprocessable: media that cannot be read.
-	Unprocessable
 	// RateLimited: too many requests of one client.
 	RateLimited
 	// Overloaded: the server or the engine takes no more for now.
@@ -67,12 +63,10 @@ var kinds = map[Kind]struct {
 	Invalid:          {http.StatusBadRequest, "BadRequestError"},
 	Schema:           {http.StatusBadRequest, "Bad Request"},
 	Unauthorized:     {http.StatusUnauthorized, "AuthenticationError"},
-	Forbidden:        {http.StatusForbidden, "PermissionDeniedError"},
 	NotFound:         {http.StatusNotFound, "NotFoundError"},
 	MethodNotAllowed: {http.StatusMethodNotAllowed, "MethodNotAllowedError"},
 	RequestTimeout:   {http.StatusRequestTimeout, "RequestTimeoutError"},
 	TooLarge:         {http.StatusRequestEntityTooLarge, "RequestEntityTooLargeError"},
-	Unprocessable:    {http.StatusUnprocessableEntity, "UnprocessableEntityError"},
 	RateLimited:      {http.StatusTooManyRequests, "RateLimitError"},
 	Overloaded:       {http.StatusServiceUnavailable, "ServiceUnavailableError"},
 	NotImplemented:   {http.StatusNotImplemented, "NotImplementedError"},

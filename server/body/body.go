@@ -33,8 +33,11 @@ func Read(r *http.Request, limit int64) (*Object, error) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, apierror.New(apierror.Schema, "", "Unsupported Media Type: expected a body that is not compressed, found the content encoding %q", coding)
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+	var data []byte
+	if r.ContentLength <= limit { // else it need not arrive
+		data, err = io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
+	}
+	if large := (*http.MaxBytesError)(nil); r.ContentLength > limit || errors.As(err, &large) {
 		return nil, apierror.New(apierror.TooLarge, "", "the body is larger than the limit of %d bytes", limit)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -43,7 +46,7 @@ func Read(r *http.Request, limit int64) (*Object, error) {
 	if err != nil {
 		return nil, apierror.New(apierror.Schema, "", "the body could not be read to its end: %v", err)
 	}
-	return Parse(data)
+	return Parse(bytes.TrimPrefix(data, []byte("\ufeff"))) // some clients write a byte order mark; Python reads over it
 }
 
 // lenient is how bodies are read: a repeated member counts with its last value, as in Python.

@@ -130,13 +130,7 @@ func (o *Object) Bool(name string) *bool {
 		truth = true
 	case 'f':
 	case '"':
-		switch strings.ToLower(Text(value)) {
-		case "1", "true", "t", "yes", "y", "on":
-			truth = true
-		case "0", "false", "f", "no", "n", "off":
-		default:
-			ok = false
-		}
+		truth, ok = Truth(Text(value))
 	case '0':
 		number, err := strconv.ParseFloat(string(value), 64)
 		truth, ok = number == 1, err == nil && (number == 0 || number == 1)
@@ -148,6 +142,17 @@ func (o *Object) Bool(name string) *bool {
 		return nil
 	}
 	return &truth
+}
+
+// Truth reads a boolean's word, of those that Python's schema layer knows.
+func Truth(word string) (truth, ok bool) {
+	switch strings.ToLower(word) {
+	case "1", "true", "t", "yes", "y", "on":
+		return true, true
+	case "0", "false", "f", "no", "n", "off":
+		return false, true
+	}
+	return false, false
 }
 
 // Float reads a number, also one in a string.

@@ -100,10 +100,9 @@ func (e *Error) Error() string { return e.Class + ": " + e.Message }
 
 // The classes.
 const (
-	valueError      = "ValueError"
-	typeError       = "TypeError"
-	keyError        = "KeyError"
-	validationError = "VLLMValidationError"
+	valueError = "ValueError"
+	typeError  = "TypeError"
+	keyError   = "KeyError"
 )
 
 func errorf(class, format string, arguments ...any) error {

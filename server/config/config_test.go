@@ -53,6 +53,13 @@ func TestWhereFlagsComeFrom(t *testing.T) {
 }
 
 func TestNegations(t *testing.T) {
+	for word, want := range map[string]bool{"yes": true, "on": true, "True": true, "no": false, "off": false, "false": false} {
+		c, err := load(t, nil, "--config", file(t, "enable-auto-tool-choice: "+word+"\n"))
+		negative, wrong := load(t, nil, "--config", file(t, "no-enable-auto-tool-choice: "+word+"\n"))
+		if err != nil || wrong != nil || c.AutoToolChoice != want || negative.AutoToolChoice == want {
+			t.Errorf("%s: found %v and %v, %v, %v", word, c, negative, err, wrong)
+		}
+	}
 	for _, off := range []string{"disable-auto-tool-choice: true\n", "no_enable_auto_tool_choice: true\n"} {
 		// The file says no to what the command line, and the environment, say yes to.
 		c, err := load(t, nil, "--config", file(t, off), "--enable-auto-tool-choice")
@@ -116,7 +123,7 @@ func TestErrorsHaveTheirClass(t *testing.T) {
 		{[]string{"--ssl-ca-certs", "x"}, nil, "ValueError: --ssl-ca-certs needs --ssl-certfile"},
 		{[]string{"--ssl-ca-certs", "x", "--ssl-keyfile", "x", "--ssl-certfile", "x", "--ssl-cert-reqs", "3"}, nil, "ValueError: --ssl-cert-reqs must be"},
 		{nil, map[string]string{"VLLM_MAX_STOP_STRINGS": "many"}, "ValueError: the environment variable VLLM_MAX_STOP_STRINGS"},
-		{nil, map[string]string{"PARLANCE_PORT": "x"}, "ValueError: the environment variable PARLANCE_PORT"},
+		{nil, map[string]string{"PARLANCE_PORT": "x"}, `ValueError: the environment variable PARLANCE_PORT: --port: expected a whole number, found "x"`},
 		{[]string{"--config", "/no/such/file"}, nil, "ValueError: --config"},
 		{[]string{"--config", file(t, "bogus: 1\n")}, nil, "ValueError: "},
 		{[]string{"--config", file(t, "- a\n")}, nil, "ValueError: "},

@@ -39,7 +39,7 @@ func (h *Handler) CreateConversation() http.Handler {
 			return err
 		}
 		c := &store.Conversation{ID: generate.NewID("conv_"), Created: time.Now(), Metadata: []byte("{}")}
-		if o.Object("metadata") != nil {
+		if readMetadata(o) {
 			c.Metadata = o.Raw("metadata")
 		}
 		if err := o.Err(); err != nil {
@@ -58,15 +58,28 @@ func (h *Handler) CreateConversation() http.Handler {
 // readItems reads a list of items, and checks that they can be translated.
 func readItems(o *body.Object) ([]store.Item, error) {
 	r := &Request{given: o}
+	values, _ := body.Elements(o.Raw("items"))
 	for i, item := range o.Objects("items") {
 		if item != nil {
-			r.input = append(r.input, withID(o.Array("items")[i]))
+			r.input = append(r.input, itemOf(values[i]))
 		}
 	}
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
-	return r.input, r.translate()
+	return r.input, r.translate("items")
+}
+
+// readMetadata reads metadata: texts under names. It tells whether there is any.
+func readMetadata(o *body.Object) bool {
+	metadata := o.Object("metadata")
+	if metadata == nil {
+		return false
+	}
+	for _, name := range metadata.Names() {
+		metadata.String(name)
+	}
+	return true
 }
 
 // Conversation answers GET and POST /v1/conversations/{id}; the second changes the metadata.
@@ -85,7 +98,7 @@ func (h *Handler) Conversation() http.Handler {
 			if err != nil {
 				return err
 			}
-			if o.Require("metadata") && o.Object("metadata") != nil {
+			if o.Require("metadata") && readMetadata(o) {
 				c.Metadata = o.Raw("metadata")
 			}
 			if err := o.Err(); err != nil {

@@ -20,14 +20,14 @@ type translation struct {
 	turn     *generate.Message // the model's turn that goes on
 }
 
-// translate makes the conversation of all items.
-func (r *Request) translate() error {
+// translate makes the conversation of all items. field is where the request has its own.
+func (r *Request) translate(field string) error {
 	t := &translation{request: r}
 	if r.instructions != "" {
 		t.system(r.instructions)
 	}
 	for i, item := range slices.Concat(r.history, r.input) {
-		place := fmt.Sprintf("input.%d", i-len(r.history))
+		place := fmt.Sprintf("%s.%d", field, i-len(r.history))
 		if i < len(r.history) {
 			place = "previous_response_id"
 		}

@@ -71,7 +71,7 @@ func (h *Handler) Read(ctx context.Context, o *body.Object) (*Request, error) {
 	if len(r.history)+len(r.input) == 0 {
 		return nil, apierror.Invalidf("input", "expected at least one item")
 	}
-	if err := r.translate(); err != nil {
+	if err := r.translate("input"); err != nil {
 		return nil, err
 	}
 	var err error
@@ -130,11 +130,7 @@ func (r *Request) readFields(o *body.Object) {
 	if given := o.Choice("truncation", "auto", "disabled"); given != nil {
 		r.truncates = *given == "auto"
 	}
-	if o.Object("metadata") != nil {
-		for _, key := range o.Object("metadata").Names() {
-			o.Object("metadata").String(key)
-		}
-	}
+	readMetadata(o)
 }
 
 func truth(o *body.Object, name string, otherwise bool) bool {
@@ -270,7 +266,7 @@ func (r *Request) readInput(o *body.Object) {
 				r.references[len(r.input)] = true
 				r.input = append(r.input, store.Item{ID: text(item, "id"), JSON: value})
 			default:
-				r.input = append(r.input, withID(value))
+				r.input = append(r.input, itemOf(value))
 			}
 		}
 	default:
@@ -292,16 +288,43 @@ func newItem(quoted jsontext.Value) store.Item {
 	return store.Item{ID: id, JSON: fmt.Appendf(nil, `{"type":"message","id":%q,"status":"completed","role":"user","content":[{"type":"input_text","text":%s}]}`, id, quoted)}
 }
 
-// withID gives an item an id, unless it has one.
-func withID(value jsontext.Value) store.Item {
+// itemOf makes an item of one that a request has: with an id, unless it has one, and in full if it is a message in short.
+func itemOf(value jsontext.Value) store.Item {
 	members, _ := body.Members(value)
+	members = inFull(members)
 	if id := body.Lookup(members, "id"); id.Kind() == '"' && body.Text(id) != "" {
-		return store.Item{ID: body.Text(id), JSON: value}
+		return store.Item{ID: body.Text(id), JSON: body.Join(members)}
 	}
-	members = slices.DeleteFunc(members, func(m body.Member) bool { return m.Name == "id" })
 	id := generate.NewID("msg_")
-	members = append(members, body.Member{Name: "id", Value: body.Quote(nil, id)})
-	return store.Item{ID: id, JSON: body.Join(members)}
+	return store.Item{ID: id, JSON: body.Join(with(members, "id", body.Quote(nil, id)))}
+}
+
+// inFull writes out a message that has no type, or a text for its parts, as the interface allows in a request: lists of items
+// hold neither.
+func inFull(members []body.Member) []body.Member {
+	kind, role, content := body.Lookup(members, "type"), body.Lookup(members, "role"), body.Lookup(members, "content")
+	switch {
+	case kind.Kind() == '"' && body.Text(kind) != "message", role.Kind() != '"':
+		return members
+	case kind.Kind() != '"':
+		members = with(members, "type", jsontext.Value(`"message"`))
+	}
+	if body.Lookup(members, "status").Kind() != '"' {
+		members = with(members, "status", jsontext.Value(`"completed"`))
+	}
+	if content.Kind() != '"' {
+		return members
+	}
+	if body.Text(role) == "assistant" {
+		return with(members, "content", fmt.Appendf(nil, `[{"type":"output_text","text":%s,"annotations":[]}]`, content))
+	}
+	return with(members, "content", fmt.Appendf(nil, `[{"type":"input_text","text":%s}]`, content))
+}
+
+// with is an object with a member.
+func with(members []body.Member, name string, value jsontext.Value) []body.Member {
+	members = slices.DeleteFunc(members, func(m body.Member) bool { return m.Name == name })
+	return append(members, body.Member{Name: name, Value: value})
 }
 
 // load finds the items that a request goes on from: those of all responses before it, none left out (W23), or those of

@@ -165,6 +165,7 @@ type run struct {
 	events  []named
 	snap    []byte // the object as it was a moment ago
 	snapped time.Time
+	known   int           // the number of events that snap knows of
 	changed chan struct{} // closed when there is more, or the end
 	over    bool
 }
@@ -238,6 +239,8 @@ const (
 	// flushEvery is how long events of a run wait to be stored together, flushAt how many at most.
 	flushEvery = 200 * time.Millisecond
 	flushAt    = 64
+	// fewEvents is up to how many events a poll sees every item as soon as it is done.
+	fewEvents = 1000
 	// touchEvery is how often a run says that it is alive; abandonedAfter is when one that did not is given up.
 	touchEvery     = 10 * time.Second
 	abandonedAfter = time.Minute
@@ -310,11 +313,13 @@ func (h *Handler) work(ctx context.Context, one *run, a *assembler) {
 		over := a.object.Status != queued && a.object.Status != inProgress // then all are stored already
 		one.update(func() {
 			one.events = append(one.events, named{name, data})
-			// The object grows with the answer: writing it down for every event would take quadratic time.
-			if over || name == "response.in_progress" || one.snapped.IsZero() || time.Since(one.snapped) > flushEvery || strings.HasSuffix(name, ".done") {
-				one.snap, one.snapped = encode(a.object), time.Now()
-			}
 			count = len(one.events)
+			// The object grows with the answer: writing it down for every event, or for every item of a great many, would take
+			// quadratic time.
+			item := strings.HasSuffix(name, ".done") && (count < fewEvents || count > one.known+one.known/10)
+			if over || name == "response.in_progress" || one.snapped.IsZero() || time.Since(one.snapped) > flushEvery || item {
+				one.snap, one.snapped, one.known = encode(a.object), time.Now(), count
+			}
 		})
 		if !over && (count-a.journal.stored >= flushAt || time.Since(a.journal.flushed) > flushEvery) {
 			flush()

@@ -32,7 +32,10 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id, query := r.PathValue("id"), r.URL.Query()
-	streamed := query.Get("stream") == "true" || query.Get("stream") == "1"
+	streamed, ok := body.Truth(query.Get("stream"))
+	if !ok && query.Has("stream") {
+		return apierror.Invalidf("stream", "expected true or false, found %q", query.Get("stream"))
+	}
 	after := -1
 	if given := query.Get("starting_after"); given != "" {
 		n, err := strconv.Atoi(given)

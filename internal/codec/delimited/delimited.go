@@ -34,9 +34,8 @@ const (
 	mostLevels = 65_536
 	// mostKey bounds a key (ruling 41). A longer one is junk.
 	mostKey = 4 << 10
-	// mostHeld bounds a value that must be read whole (ruling 41). A longer one is a string: its key is out already,
-	// so that its raw text as a string is all that can still be said (ruling 32).
-	mostHeld = 16 << 20
+	// DefaultLimit bounds a value that must be read whole where a Codec sets no limit (ruling 41).
+	DefaultLimit = 16 << 20
 )
 
 // state says what the next byte belongs to.
@@ -75,6 +74,10 @@ type Codec struct {
 	// Quotes tells that strings and keys may stand between the quotes of JSON too. Such strings pass as they are written.
 	// It is set before Start.
 	Quotes bool
+	// Limit is how many bytes of a value that must be read whole are held; zero means DefaultLimit. A longer value is a
+	// string: its key is out already, so that its raw text as a string is all that can still be said (ruling 32). It is
+	// set before Start.
+	Limit int
 
 	escape    []byte // the beginning of an escape in a string between quotes
 	delimiter []byte
@@ -128,6 +131,7 @@ func (c *Codec) Step(p, out []byte, typed bool) (n int, result []byte, st codec.
 		}
 		return n, out, c.status()
 	}
+	next := 0 // where the delimiter may begin next, once that has been looked for: each byte is looked at once
 	for n < len(p) && c.state != over {
 		if c.state == inJSONText || c.state == inJSONKey {
 			var taken int
@@ -137,12 +141,14 @@ func (c *Codec) Step(p, out []byte, typed bool) (n int, result []byte, st codec.
 		}
 		switch {
 		case c.half == 0 && p[n] != c.delimiter[0]:
-			end := len(p)
-			if next := bytes.IndexByte(p[n:], c.delimiter[0]); next >= 0 {
-				end = n + next
+			if next <= n {
+				next = len(p)
+				if found := bytes.IndexByte(p[n:], c.delimiter[0]); found >= 0 {
+					next = n + found
+				}
 			}
 			var taken int
-			taken, out = c.take(p[n:end], out)
+			taken, out = c.take(p[n:next], out)
 			n += taken
 		case p[n] == c.delimiter[c.half]:
 			n++

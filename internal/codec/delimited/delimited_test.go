@@ -507,19 +507,36 @@ func TestLongKey(t *testing.T) {
 	}
 }
 
+// TestLimit: the limit of a value that is held may be set.
+func TestLimit(t *testing.T) {
+	for text, want := range map[string]string{
+		`sizes:[1,12345678,2],days:2}`:           `{"sizes": [1, 12345678, 2], "days": 2}`,
+		`sizes:[1,123456789,2],days:2}`:          `{"sizes": [1, "123456789", 2], "days": 2}`,
+		`sizes:[1,<|"|>123456789<|"|>],days:2}`:  `{"sizes": [1, "123456789"], "days": 2}`,
+		`sizes:[1,<|"|>1234<|"|>],days:<|"|>2<|`: `{"sizes": [1, 1234], "days": "2<|"}`,
+	} {
+		c := Codec{Limit: 8}
+		r := reading{quote, '}', parameters, false}
+		out, _ := r.read(t, &c, text, 3, 0, 0)
+		if got := string(c.Close(out)); got != want {
+			t.Errorf("%s\n got  %s\n want %s", text, got, want)
+		}
+	}
+}
+
 // TestLongValue: a value that becomes too long to be held is a string.
 func TestLongValue(t *testing.T) {
 	var c Codec
 	for _, delimiter := range []string{"", quote} {
 		for _, excess := range []int{0, 1, 1000} {
-			digits := strings.Repeat("7", mostHeld+excess)
+			digits := strings.Repeat("7", DefaultLimit+excess)
 			text := `sizes:[1,` + delimiter + digits + delimiter + `],days:2}`
 			want := digits
 			if excess > 0 {
 				want = `"` + digits + `"`
 			}
 			r := reading{quote, '}', parameters, false}
-			out, _ := r.read(t, &c, text, 5000, mostHeld, mostHeld+20)
+			out, _ := r.read(t, &c, text, 5000, DefaultLimit, DefaultLimit+20)
 			if got := string(c.Close(out)); got != `{"sizes": [1, `+want+`], "days": 2}` {
 				t.Errorf("%q and %d more: %.40s…%s", delimiter, excess, got, got[len(got)-40:])
 			}
@@ -531,29 +548,37 @@ func TestLongValue(t *testing.T) {
 	}
 }
 
-// TestHostile feeds texts that are hard on an automaton that looks back, in small pieces.
+// TestHostile feeds texts that are hard on an automaton that looks back, in small pieces and, with strings between the
+// quotes of JSON, in one.
 func TestHostile(t *testing.T) {
-	var c Codec
 	for _, piece := range []string{"<", `<|"|`, `<|"|>`, "{", "[", "}", "]", ",", ":", " ", "a", "a:", "a:[", `a:{b:<|"|>x`, "[]", "a:,", `<|"|>a<|"|>:`} {
-		var taken [2]time.Duration
-		for i, size := range []int{50_000, 400_000} {
-			text := []byte(`x:[` + strings.Repeat(piece, size/len(piece)))
-			best := time.Hour
-			for range 3 {
-				start := time.Now()
-				c.Start([]byte(quote), '}', parameters)
-				var out []byte
-				for at := 0; at < len(text); at += 64 {
-					_, out, _ = c.Step(text[at:min(len(text), at+64)], out, true)
-				}
-				c.Close(out)
-				best = min(best, time.Since(start))
+		hostile(t, piece, 64, false)
+		hostile(t, piece, 1<<20, true)
+	}
+	hostile(t, `"`, 1<<20, true)
+}
+
+func hostile(t *testing.T, piece string, cut int, quotes bool) {
+	t.Helper()
+	c := Codec{Quotes: quotes}
+	var taken [2]time.Duration
+	for i, size := range []int{50_000, 400_000} {
+		text := []byte(`x:[` + strings.Repeat(piece, size/len(piece)))
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			c.Start([]byte(quote), '}', parameters)
+			var out []byte
+			for at := 0; at < len(text); at += cut {
+				_, out, _ = c.Step(text[at:min(len(text), at+cut)], out, true)
 			}
-			taken[i] = best
+			c.Close(out)
+			best = min(best, time.Since(start))
 		}
-		if taken[1] > 50*taken[0] && taken[1] > 50*time.Millisecond {
-			t.Errorf("%q: %v, and %v for 8 times the text", piece, taken[0], taken[1])
-		}
+		taken[i] = best
+	}
+	if taken[1] > 50*taken[0] && taken[1] > 50*time.Millisecond {
+		t.Errorf("%q in pieces of %d: %v, and %v for 8 times the text", piece, cut, taken[0], taken[1])
 	}
 }
 

@@ -297,7 +297,7 @@ func (c *Codec) spell(text []byte) {
 // hold adds to the value that is being held. A value that becomes too long goes on as a streamed string.
 func (c *Codec) hold(text []byte, streamed state, out []byte) []byte {
 	if c.state != streamed {
-		room := mostHeld - len(c.held)
+		room := c.limit() - len(c.held)
 		if len(text) <= room {
 			c.held = append(c.held, text...)
 			return out
@@ -307,6 +307,13 @@ func (c *Codec) hold(text []byte, streamed state, out []byte) []byte {
 		c.state = streamed
 	}
 	return codec.AppendString(out, text)
+}
+
+func (c *Codec) limit() int {
+	if c.Limit > 0 {
+		return c.Limit
+	}
+	return DefaultLimit
 }
 
 // bareLength returns how much of the text belongs to a bare word.

@@ -115,10 +115,3 @@ func hexValue(c byte) rune {
 	}
 	return rune(c-'a') + 10
 }
-
-// Unescape decodes a whole JSON string without its quotes; ok is false if it is none.
-func Unescape(text []byte) (out []byte, ok bool) {
-	var d Decoder
-	_, out, event := d.Step(append(append([]byte{}, text...), '"'), 0, nil)
-	return out, event == Done
-}

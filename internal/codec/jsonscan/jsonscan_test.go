@@ -79,7 +79,7 @@ func TestDecoder(t *testing.T) {
 		{`a\n\"\\\/b`, "a\n\"\\/b"}, {`\u00e9\ud83d\ude00`, "é😀"}, {`\ud83dx`, "\uFFFDx"}, {`\ude00`, "\uFFFD"}, {`\ud83d\n`, "\uFFFD\n"},
 		{"raw\nline", "raw\nline"}, {`\ud83d\ud83d\ude00`, "\uFFFD😀"},
 	} {
-		got, ok := Unescape([]byte(c.in))
+		got, ok := unescape([]byte(c.in))
 		if !ok || string(got) != c.want {
 			t.Errorf("%q: %q %v, want %q", c.in, got, ok, c.want)
 		}
@@ -93,7 +93,7 @@ func TestDecoder(t *testing.T) {
 			t.Errorf("%q in pieces: %q %v", c.in, out, event)
 		}
 	}
-	if _, ok := Unescape([]byte(`\x`)); ok {
+	if _, ok := unescape([]byte(`\x`)); ok {
 		t.Error(`\x is no escape`)
 	}
 }
@@ -107,4 +107,11 @@ func BenchmarkScan(b *testing.B) {
 			i, _ = s.Scan(text, i)
 		}
 	}
+}
+
+// unescape decodes a whole JSON string without its quotes; ok is false if it is none.
+func unescape(text []byte) (out []byte, ok bool) {
+	var d Decoder
+	_, out, event := d.Step(append(append([]byte{}, text...), '"'), 0, nil)
+	return out, event == Done
 }
