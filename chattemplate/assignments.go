@@ -156,11 +156,7 @@ func (w *writer) forTag(p *parser) error {
 	}
 	condition := ""
 	if p.skip("if") {
-		n, err := p.expression()
-		if err != nil {
-			return err
-		}
-		if condition, err = w.expression(n); err != nil {
+		if condition, err = w.read(p); err != nil {
 			return err
 		}
 		condition = " if " + condition
@@ -216,11 +212,7 @@ func (w *writer) macroTag(p *parser) error {
 		w.content.parameters[name] = append(w.content.parameters[name], parameter)
 		written := identifier(parameter)
 		if p.skip("=") {
-			n, err := p.expression()
-			if err != nil {
-				return err
-			}
-			value, err := w.expression(n)
+			value, err := w.read(p)
 			if err != nil {
 				return err
 			}

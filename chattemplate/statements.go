@@ -300,11 +300,7 @@ func (w *writer) withTag(p *parser) error {
 		if err := p.expect("="); err != nil {
 			return err
 		}
-		n, err := p.expression()
-		if err != nil {
-			return err
-		}
-		value, err := w.expression(n)
+		value, err := w.read(p)
 		if err != nil {
 			return err
 		}

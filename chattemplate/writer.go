@@ -70,6 +70,15 @@ func identifier(name string) string {
 	return out.String()
 }
 
+// read reads the next expression of a tag and writes it.
+func (w *writer) read(p *parser) (string, error) {
+	n, err := p.expression()
+	if err != nil {
+		return "", err
+	}
+	return w.expression(n)
+}
+
 // expression writes an expression so that it can stand anywhere.
 func (w *writer) expression(n *node) (string, error) {
 	var err error

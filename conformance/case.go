@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"encoding/json/jsontext"
+
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // Case is one case of a file.
@@ -57,7 +59,7 @@ func (a *WantArguments) UnmarshalJSON(data []byte) error {
 	case '"':
 		return Decode(data, &a.Text)
 	default:
-		return expect("expected an object or a string, found %s", Kind(kind))
+		return explain.Expected("expected an object or a string, found %s", explain.Kind(kind))
 	}
 }
 

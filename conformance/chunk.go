@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // Chunk says how a text is cut into the pieces of a stream. Its zero value cuts nothing: all comes at once. In JSON it is
@@ -55,7 +57,7 @@ func (c *Chunk) UnmarshalJSON(data []byte) error {
 			return nil
 		}
 	}
-	return expect(`expected a number of characters or {"seed": K}, found %s`, short(string(data), 40))
+	return explain.Expected(`expected a number of characters or {"seed": K}, found %s`, short(string(data), 40))
 }
 
 // MarshalJSON writes what UnmarshalJSON reads.

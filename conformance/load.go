@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // toolsFile is the name of the file beside case files that holds the sets of tools they name.
@@ -150,7 +152,7 @@ func (s *toolSets) find(tools jsontext.Value) (jsontext.Value, error) {
 	case !given(tools) || kind == '[':
 		return tools, nil
 	case kind != '"':
-		return nil, fmt.Errorf("tools: expected an array of tools or the name of a set, found %s", Kind(kind))
+		return nil, fmt.Errorf("tools: expected an array of tools or the name of a set, found %s", explain.Kind(kind))
 	}
 	var name string
 	if err := Decode(tools, &name); err != nil {

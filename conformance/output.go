@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parlance-llm/parlance"
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // Token is a token of a model's output or prompt. In JSON it is an array of its text and its id: ["Hello", 9707].
@@ -17,7 +18,7 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 	var pair []jsontext.Value
 	if jsontext.Value(data).Kind() != '[' || Decode(data, &pair) != nil || len(pair) != 2 ||
 		pair[0].Kind() != '"' || Decode(pair[0], &t.Text) != nil || pair[1].Kind() != '0' || Decode(pair[1], &t.ID) != nil {
-		return expect(`expected a token, ["text", id], found %s`, short(string(data), 40))
+		return explain.Expected(`expected a token, ["text", id], found %s`, short(string(data), 40))
 	}
 	return nil
 }

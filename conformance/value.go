@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // canonical writes a JSON value so that equal values are equal texts: members sorted, of repeated keys the last one,
@@ -16,13 +18,13 @@ func canonical(value []byte) (string, error) {
 	decoder := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var out strings.Builder
 	if err := writeCanonical(&out, decoder); err != nil {
-		return "", explain(err)
+		return "", explain.Error(err)
 	}
 	if _, err := decoder.ReadToken(); err != io.EOF {
 		if err == nil {
-			err = expect("expected the end after the JSON value, found more")
+			err = explain.Expected("expected the end after the JSON value, found more")
 		}
-		return "", explain(err)
+		return "", explain.Error(err)
 	}
 	return out.String(), nil
 }

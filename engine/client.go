@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // routeLimit bounds what is read of an answer that is no stream, in bytes.
@@ -127,7 +129,7 @@ func (c *client) call(ctx context.Context, op, address string, in, out any) erro
 			return nil
 		}
 		if err := json.Unmarshal(data, out, lenient); err != nil {
-			return &Error{Kind: Broken, Engine: c.engine, Op: op, Message: "the answer is not what it should be: " + err.Error(), Err: err}
+			return &Error{Kind: Broken, Engine: c.engine, Op: op, Message: "the answer is not what it should be: " + explain.Error(err).Error(), Err: err}
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/parlance-llm/parlance/internal/content"
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // ollama is Ollama, by its route /api/generate in raw mode.
@@ -211,7 +212,7 @@ func ollamaMessages(messages jsontext.Value) ([]fields, error) {
 		} `json:"tool_calls"`
 	}
 	if err := json.Unmarshal(messages, &list, lenient); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("messages: %w", explain.Error(err))
 	}
 	names := map[string]string{} // of calls, by their ids
 	out := make([]fields, 0, len(list))

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // RecordedModel is a file of recordings: a model, and what it answered. docs/in-front-of-an-engine.md describes the format.
@@ -195,7 +197,7 @@ func unreadable(err error) error {
 	if semantic := (*json.SemanticError)(nil); errors.As(err, &semantic) && errors.Is(semantic.Err, json.ErrUnknownName) {
 		return fmt.Errorf("expected the members of a recording, found %q", semantic.JSONPointer.LastToken())
 	}
-	return err
+	return explain.Error(err)
 }
 
 func (r *Recording) check() error {

@@ -254,7 +254,9 @@ func TestReplayErrors(t *testing.T) {
 
 func TestBadRecordings(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"model": "m", "recordings": [{"id": 1}]}`:                              `a.json: expected the members of a recording, found "id"`,
+		`{"model": "m", "recordings": [{"id": 1}]}`: `a.json: expected the members of a recording, found "id"`,
+		`{"model": 3}`: `a.json: model: expected a string, found a number`,
+		`{"model": "m", "recordings": [{"pieces": [{"text": "a", "wait_ms": "x"}]}]}`: `recordings[0].pieces[0].wait_ms: expected a number, found a string`,
 		`{"recordings": []}`:                                                     `a.json: expected the name of a model in "model"`,
 		`{"model": "m", "recording": []}`:                                        `a.json: expected the members of a recording, found "recording"`,
 		`{"model": "m", "recordings": [{"text": "a", "pieces": ["b"]}]}`:         `a.json: m: recording 0: expected text or pieces`,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parlance-llm/parlance/internal/content"
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // Transcript says how replay writes a conversation down as a prompt, in place of a chat template: every message between the
@@ -45,7 +46,7 @@ type transcriptMessage struct {
 func (t *Transcript) write(c *Conversation) (string, error) {
 	var messages []transcriptMessage
 	if err := json.Unmarshal(c.Messages, &messages, lenient); err != nil {
-		return "", fmt.Errorf("messages: %w", err)
+		return "", fmt.Errorf("messages: %w", explain.Error(err))
 	}
 	var b strings.Builder
 	b.WriteString(t.Begin)

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // Load reads the vocabulary of the model in a folder. The folder's name is the model's. Errors name the file and, in
@@ -79,7 +81,7 @@ func (v *Vocabulary) readTokenizer(data []byte) error {
 		} `json:"model"`
 	}
 	if err := json.Unmarshal(data, &tokenizer, lenient); err != nil {
-		return err
+		return explain.Error(err)
 	}
 	for _, t := range tokenizer.Added {
 		v.add(t.Content, t.ID)
@@ -89,7 +91,7 @@ func (v *Vocabulary) readTokenizer(data []byte) error {
 	case '{':
 		var ids map[string]jsontext.Value
 		if err := json.Unmarshal(vocab, &ids, lenient); err != nil {
-			return fmt.Errorf("model.vocab: %w", err)
+			return fmt.Errorf("model.vocab: %w", explain.Error(err))
 		}
 		for piece := range ids {
 			v.pieces[piece] = true
@@ -97,7 +99,7 @@ func (v *Vocabulary) readTokenizer(data []byte) error {
 	case '[':
 		var pairs [][]jsontext.Value
 		if err := json.Unmarshal(vocab, &pairs, lenient); err != nil {
-			return fmt.Errorf("model.vocab: expected pairs of a piece and a number: %w", err)
+			return fmt.Errorf("model.vocab: expected pairs of a piece and a number: %w", explain.Error(err))
 		}
 		for i, pair := range pairs {
 			var piece string
@@ -115,7 +117,7 @@ func (v *Vocabulary) readConfig(data []byte) error {
 		Added map[string]token `json:"added_tokens_decoder"`
 	}
 	if err := json.Unmarshal(data, &config, lenient); err != nil {
-		return err
+		return explain.Error(err)
 	}
 	for number, t := range config.Added {
 		id, err := strconv.Atoi(number)
@@ -130,7 +132,7 @@ func (v *Vocabulary) readConfig(data []byte) error {
 func (v *Vocabulary) readAdded(data []byte) error {
 	var added map[string]int
 	if err := json.Unmarshal(data, &added, lenient); err != nil {
-		return err
+		return explain.Error(err)
 	}
 	for text, id := range added {
 		v.add(text, id)
@@ -146,7 +148,7 @@ func (v *Vocabulary) readTekken(data []byte) error {
 		} `json:"special_tokens"`
 	}
 	if err := json.Unmarshal(data, &tekken, lenient); err != nil {
-		return err
+		return explain.Error(err)
 	}
 	for _, t := range tekken.Special {
 		v.add(t.Text, t.Rank)

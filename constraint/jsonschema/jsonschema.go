@@ -3,6 +3,7 @@
 package jsonschema
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/parlance-llm/parlance/constraint/toolschema"
@@ -24,19 +25,27 @@ type writer struct {
 	// names are those of the definitions, defs what they say, with commas between them.
 	names map[*toolschema.Node]string
 	defs  []byte
+	// inline is how many objects and arrays stand where they are used; again are those met since there are many.
+	inline int
+	again  map[*toolschema.Node]bool
 }
+
+// mostInline is how many objects and arrays are written where they are used, however often that is. Each reference of a
+// schema may lead to two more: a small schema would be a text without end.
+const mostInline = 1000
 
 func (w *writer) text(text string) { w.out = append(w.out, text...) }
 
 func (w *writer) quoted(text string) { w.out = toolschema.AppendQuote(w.out, text) }
 
-// schema writes a node. Nodes that refer to themselves go to the definitions.
+// schema writes a node. Nodes that refer to themselves go to the definitions, and where there are many those that are
+// met again.
 func (w *writer) schema(n *toolschema.Node) {
 	if n.Free {
 		w.text("{}")
 		return
 	}
-	if !n.Recursive {
+	if !n.Recursive && !w.often(n) {
 		w.body(n)
 		return
 	}
@@ -60,6 +69,25 @@ func (w *writer) schema(n *toolschema.Node) {
 	w.text(`{"$ref": `)
 	w.quoted("#/$defs/" + name)
 	w.text("}")
+}
+
+// often tells whether a node that does not refer to itself has been written before, and so much else that it should not
+// be written again.
+func (w *writer) often(n *toolschema.Node) bool {
+	if !slices.ContainsFunc(n.Alternatives, func(a *toolschema.Alternative) bool {
+		return a.Kind == toolschema.Object || a.Kind == toolschema.Array
+	}) {
+		return false
+	}
+	if w.inline++; w.inline <= mostInline {
+		return false
+	}
+	if w.again == nil {
+		w.again = map[*toolschema.Node]bool{}
+	}
+	met := w.again[n]
+	w.again[n] = true
+	return met
 }
 
 // finished is what has been written, with the definitions put into the schema that begins at an index.

@@ -34,6 +34,7 @@ func (e *element) write(out *strings.Builder) {
 
 // leaf is an element with nothing inside.
 func (w *writer) leaf(text []byte) *element {
+	w.leaves += len(text)
 	if known, ok := w.alike[string(text)]; ok {
 		return known
 	}
@@ -52,7 +53,7 @@ func (w *writer) holding(open, close string, inner ...*element) *element {
 	}
 	e := &element{open: open, close: close, inner: slices.Clone(inner), number: len(w.alike), size: len(open) + len(close) + 2*max(len(inner)-1, 0)}
 	for _, one := range inner {
-		e.size += one.size
+		e.size = min(e.size+one.size, 2*mostWritten)
 	}
 	w.alike[string(key)] = e
 	return e

@@ -59,6 +59,9 @@ func (w *writer) write(n language.Node) int {
 
 // pieces puts on the stack what a node is, piece by piece.
 func (w *writer) pieces(n language.Node) {
+	if w.leaves > mostLeaves { // the tag will not be used
+		return
+	}
 	switch n := n.(type) {
 	case *language.Literal:
 		start, end, ok := w.cut(n.Text)

@@ -34,6 +34,10 @@ func Write(n language.Node) Tag {
 	defer w.ebnf.Done()
 	w.count(n)
 	format := w.node(n)
+	if format.size > mostWritten || w.leaves > mostLeaves { // a grammar has rules, which are written once
+		w.leaves = 0
+		format, w.widened = w.grammar(n), nil
+	}
 	var text strings.Builder
 	text.WriteString(`{"type": "structural_tag", "format": `)
 	text.Grow(format.size + 1)
@@ -42,6 +46,14 @@ func Write(n language.Node) Tag {
 	slices.Sort(w.widened)
 	return Tag{text.String(), w.widened}
 }
+
+// mostWritten is how many bytes a tag may have: what is used often stands in it as often, so that parameters in
+// parameters, each referred to from two places, would be a text without end. mostLeaves is how many bytes are written to
+// find that out.
+const (
+	mostWritten = 1 << 22
+	mostLeaves  = 1 << 24
+)
 
 type writer struct {
 	widened []string
@@ -64,6 +76,8 @@ type writer struct {
 	// ebnf writes grammars, into room.
 	ebnf *dialect.Writer
 	room []byte
+	// leaves is how many bytes of elements without others inside have been written.
+	leaves int
 }
 
 func (w *writer) widen(reason string) {

@@ -88,6 +88,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"parse --tool-call-parser hermes --tools " + answer, 1, "answer.txt: tools: expected an array of tools"},
 		{"parse --tool-call-parser hermes --response-template " + answer, 1, "Invalid response_template metadata: expected a JSON object, found text that is no JSON"},
 		{"prase", 2, `unknown command "prase"`},
+		{"help prase", 2, `unknown command "prase"`},
 		{"check", 2, "expected PATH..., found nothing"},
 		{"check /nowhere", 1, "/nowhere: no such file"},
 		{"check --splits -1 .", 2, "--splits: expected a number from 0, found -1"},

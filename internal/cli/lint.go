@@ -97,10 +97,38 @@ func lintAll(arguments []string) (reports []*lint.Report, faults []string, err e
 				faults = append(faults, err.Error())
 				continue
 			}
+			if len(found) == 0 || found[0] != argument {
+				r.Findings = append(r.Findings, taken(library, format)...)
+			}
 			reports = append(reports, r)
 		}
 	}
 	return reports, faults, nil
+}
+
+// taken finds names of built-in parsers in a definition of one's own: commands refuse it without --override-parsers.
+func taken(library *grammar.Library, format string) (found []lint.Finding) {
+	if _, builtin := parlance.Format(format); builtin {
+		return nil
+	}
+	d, err := library.Definition(format)
+	if err != nil {
+		return nil
+	}
+	say := func(half, name string) {
+		found = append(found, lint.Finding{File: d.File, Line: 1, Column: 1, Text: fmt.Sprintf("the %s parser %s is built in: taking its name needs --override-parsers", half, name)})
+	}
+	for _, name := range d.Tool {
+		if slices.Contains(parlance.ToolNames(), name) {
+			say("tool", name)
+		}
+	}
+	for _, reasoning := range d.Reasoning {
+		if slices.Contains(parlance.ReasoningNames(), reasoning.Name) {
+			say("reasoning", reasoning.Name)
+		}
+	}
+	return found
 }
 
 // noDefinition is the error for an argument that is no file: if it has the shape of a name, a format was meant.

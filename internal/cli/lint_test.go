@@ -22,6 +22,8 @@ func TestLint(t *testing.T) {
 	twice := file(t, "twice.yaml", "format: twice\nreasoning: [twice]\ntool: [twice]\ngrammar: |\n  thought = \"<a>\" @reasoning \"</a>\" .\n  frame = \"<a>\" @content \"</a>\" .\n")
 	o = run(t, "", "lint", twice)
 	contains(t, o.out, "fault "+twice+":5:19: ambiguous: the same text can be read as reasoning of the thought in line 5 and as content of the frame in line 6")
+	mine := file(t, "mine.yaml", "format: mine\nextends: hermes\ntool: [hermes]\nreasoning: [qwen3]\n")
+	contains(t, good(t, "", "lint", mine), "odd "+mine+":1:1: the tool parser hermes is built in: taking its name needs --override-parsers", "the reasoning parser qwen3 is built in")
 	o = run(t, "", "lint", filepath.Join("nowhere", "x.yaml"))
 	contains(t, o.complaints, "no such file")
 	o = run(t, "", "lint", "parser.py")

@@ -67,7 +67,21 @@ text, whole or streamed, into reasoning, content and tool calls.`,
 		command.Flags().SortFlags = false
 	}
 	setUsage(root)
+	helpKnows(root)
 	return root
+}
+
+// helpKnows has `parlance help` refuse what is no command.
+func helpKnows(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, command := range root.Commands() {
+		if command.Name() == "help" {
+			command.Args = func(_ *cobra.Command, arguments []string) error {
+				_, _, err := root.Find(arguments)
+				return err
+			}
+		}
+	}
 }
 
 // many is no bound to the number of arguments.

@@ -89,6 +89,9 @@ func Definition(d *grammar.Definition) (*Report, error) {
 	if len(d.Reasoning) > 0 && d.From == "" && !d.Reads(grammar.ReasoningHalf) {
 		r.Findings = append(r.Findings, Finding{d.File, 1, 1, fmt.Sprintf("the reasoning parser %s reads nothing: the grammar has no @reasoning", d.Reasoning[0].Name)})
 	}
+	if len(d.Reasoning) == 0 && d.From == "" && d.Extends == "" && d.Reads(grammar.ReasoningHalf) {
+		r.Findings = append(r.Findings, Finding{d.File, 1, 1, "the grammar has @reasoning, and the key reasoning names no parser that reads it: thoughts stay content"})
+	}
 	for _, rule := range d.Rules {
 		if !live[rule.Name] {
 			r.find(rule, rule.Position, "the rule %s is not reached: nothing that the output may hold refers to it", rule.Name)
@@ -203,7 +206,7 @@ func (r *Report) prefixes(d *grammar.Definition) {
 				}
 				told[pair] = true
 				rule, at := place(d, a.Marker)
-				r.find(rule, at, "the marker %q is the beginning of %q: where both may stand it waits for up to %d bytes more", a.Marker, b.Marker, len(b.Marker)-len(a.Marker))
+				r.find(rule, at, "the marker %q is the beginning of %q: where both may stand it waits for up to %s more", a.Marker, b.Marker, bytesOf(len(b.Marker)-len(a.Marker)))
 			}
 		}
 	}
@@ -223,4 +226,11 @@ func place(d *grammar.Definition, marker string) (in *grammar.Rule, at grammar.P
 		in = &grammar.Rule{File: d.File}
 	}
 	return in, at
+}
+
+func bytesOf(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }

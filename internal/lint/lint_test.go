@@ -38,7 +38,7 @@ func TestFindings(t *testing.T) {
 		name, file string
 		want       []string
 	}{
-		{"nothing", head + "  thought = \"<t>\" @reasoning \"</t>\" .\n  call = \"<c>\" ~ json{ \"name\": @name, \"arguments\": @arguments } ~ \"</c>\" .\n", nil},
+		{"nothing", strings.Replace(head, "tool: [x]", "tool: [x]\nreasoning: [x]", 1) + "  thought = \"<t>\" @reasoning \"</t>\" .\n  call = \"<c>\" ~ json{ \"name\": @name, \"arguments\": @arguments } ~ \"</c>\" .\n", nil},
 		{"a rule that the output leaves out", head + "  output = { @content | call } .\n  frame = \"<f>\" @content \"</f>\" .\n  call = \"<c>\" @name ~ @arguments:json \"</c>\" .\n", []string{
 			"x.yaml:6:3: the rule frame is not reached: nothing that the output may hold refers to it",
 			`x.yaml:6:11: the marker "<f>" is never read: whatever can stand there is read otherwise`,
@@ -48,11 +48,14 @@ func TestFindings(t *testing.T) {
 			"formats/qwen3_coder.yaml: the rule block is not reached: nothing that the output may hold refers to it",
 		}},
 		{"a marker that begins another", head + "  output = { @content | call | frame } .\n  frame = \"<call\" @content \"</f>\" .\n  call = \"<call>\" @name ~ @arguments:json \"</c>\" .\n", []string{
-			`x.yaml:6:11: the marker "<call" is the beginning of "<call>": where both may stand it waits for up to 1 bytes more`,
+			`x.yaml:6:11: the marker "<call" is the beginning of "<call>": where both may stand it waits for up to 1 byte more`,
 		}},
 		{"parsers that read nothing", "format: x\ntool: [x]\nreasoning: [y]\ngrammar: |\n  output = @content .\n", []string{
 			"x.yaml:1:1: the tool parser x reads nothing: the grammar has no rule call",
 			"x.yaml:1:1: the reasoning parser y reads nothing: the grammar has no @reasoning",
+		}},
+		{"a thought that no parser reads", "format: x\ntool: [x]\ngrammar: |\n  output = thought? { @content | call } .\n  thought = \"<t>\" @reasoning \"</t>\" .\n  call = \"<c>\" @name \"</c>\" .\n", []string{
+			"x.yaml:1:1: the grammar has @reasoning, and the key reasoning names no parser that reads it: thoughts stay content",
 		}},
 		{"results of other turns", "format: x\nextends: hermes\ntool: [x]\nturn: {begin: \"<bot>\", end: \"<end>\"}\n", []string{
 			`formats/hermes.yaml: the rule results is inherited, and nothing in it ends the turn as that of x ends, with "<end>"`,

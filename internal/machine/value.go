@@ -43,17 +43,23 @@ func (m *Machine) inValue(n *program.Node, piece []byte, i int) int {
 		return i
 	}
 	path := t.Path(place)
-	rest := path[len(path)-back:]
+	m.foundInValue(n, found, path[len(path)-back:], owed, chunk, i)
+	return i
+}
+
+// foundInValue follows a marker found in a value. rest is what was read behind it and is read again; owed and chunk are
+// what has not been given out, marker and rest included, and end is where the chunk ends in the piece.
+func (m *Machine) foundInValue(n *program.Node, found int32, rest []match.Symbol, owed, chunk []byte, end int) {
 	e := &n.Edges[found]
 	m.releaseValue(owed, chunk, len(e.Bytes)+m.width(rest))
 	m.place = 0
 	m.valueMarker(n, e)
-	m.from = i
+	m.from = end
 	m.again(rest)
-	m.from = i
-	return i
+	m.from = end
 }
 
+// releaseValue gives out what has been read of a value, but for its last bytes, which may belong to a marker.
 func (m *Machine) releaseValue(owed, chunk []byte, hold int) {
 	count := len(owed) + len(chunk) - hold
 	if count <= 0 {
@@ -181,13 +187,6 @@ func (m *Machine) valueToken(n *program.Node, s match.Symbol, text []byte) bool 
 		return true
 	}
 	path := t.Path(place)
-	rest := path[len(path)-back:]
-	e := &n.Edges[found]
-	m.releaseValue(owed, chunk, len(e.Bytes)+m.width(rest))
-	m.place = 0
-	m.valueMarker(n, e)
-	m.from = end
-	m.again(rest)
-	m.from = end
+	m.foundInValue(n, found, path[len(path)-back:], owed, chunk, end)
 	return taken
 }

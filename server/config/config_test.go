@@ -53,6 +53,13 @@ func TestWhereFlagsComeFrom(t *testing.T) {
 }
 
 func TestNegations(t *testing.T) {
+	for word, want := range map[string]bool{"yes": true, "on": true, "True": true, "no": false, "off": false, "false": false} {
+		c, err := load(t, nil, "--config", file(t, "enable-auto-tool-choice: "+word+"\n"))
+		negative, wrong := load(t, nil, "--config", file(t, "no-enable-auto-tool-choice: "+word+"\n"))
+		if err != nil || wrong != nil || c.AutoToolChoice != want || negative.AutoToolChoice == want {
+			t.Errorf("%s: found %v and %v, %v, %v", word, c, negative, err, wrong)
+		}
+	}
 	for _, off := range []string{"disable-auto-tool-choice: true\n", "no_enable_auto_tool_choice: true\n"} {
 		// The file says no to what the command line, and the environment, say yes to.
 		c, err := load(t, nil, "--config", file(t, off), "--enable-auto-tool-choice")

@@ -97,6 +97,10 @@ func loadFile(flags *pflag.FlagSet, file string, given map[string]bool) error {
 			continue
 		}
 		texts, err := flagTexts(value)
+		var truth bool
+		if kind := flag.Value.Type(); (kind == "bool" || kind == "negation") && len(texts) == 1 && value.Decode(&truth) == nil {
+			texts[0] = strconv.FormatBool(truth) // yes and on too, as Python's YAML has them
+		}
 		if err != nil {
 			return errorf(valueError, "%s: %s: %v", where, key.Value, err)
 		}

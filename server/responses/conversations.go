@@ -26,10 +26,7 @@ func shownConversation(c *store.Conversation) conversation {
 
 // CreateConversation answers POST /v1/conversations.
 func (h *Handler) CreateConversation() http.Handler {
-	return handle(func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.noStore(); err != nil {
-			return err
-		}
+	return h.handleStored(func(w http.ResponseWriter, r *http.Request) error {
 		o, err := body.Read(r, h.Settings.BodyLimit)
 		if err != nil {
 			return err
@@ -84,10 +81,7 @@ func readMetadata(o *body.Object) bool {
 
 // Conversation answers GET and POST /v1/conversations/{id}; the second changes the metadata.
 func (h *Handler) Conversation() http.Handler {
-	return handle(func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.noStore(); err != nil {
-			return err
-		}
+	return h.handleStored(func(w http.ResponseWriter, r *http.Request) error {
 		id := r.PathValue("id")
 		c, err := h.Store.Conversation(r.Context(), id)
 		if err != nil {
@@ -114,28 +108,18 @@ func (h *Handler) Conversation() http.Handler {
 
 // DeleteConversation answers DELETE /v1/conversations/{id}.
 func (h *Handler) DeleteConversation() http.Handler {
-	return handle(func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.noStore(); err != nil {
-			return err
-		}
+	return h.handleStored(func(w http.ResponseWriter, r *http.Request) error {
 		id := r.PathValue("id")
 		if err := h.Store.DeleteConversation(r.Context(), id); err != nil {
 			return stored(err, "conversation", id)
 		}
-		return answer(w, struct {
-			ID      string `json:"id"`
-			Object  string `json:"object"`
-			Deleted bool   `json:"deleted"`
-		}{id, "conversation.deleted", true})
+		return answer(w, deleted{id, "conversation.deleted", true})
 	})
 }
 
 // ConversationItem answers GET /v1/conversations/{id}/items/{item}.
 func (h *Handler) ConversationItem() http.Handler {
-	return handle(func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.noStore(); err != nil {
-			return err
-		}
+	return h.handleStored(func(w http.ResponseWriter, r *http.Request) error {
 		id, wanted := r.PathValue("id"), r.PathValue("item")
 		if _, err := h.Store.Conversation(r.Context(), id); err != nil {
 			return stored(err, "conversation", id)
@@ -154,10 +138,7 @@ func (h *Handler) ConversationItem() http.Handler {
 
 // DeleteConversationItem answers DELETE /v1/conversations/{id}/items/{item} with the conversation.
 func (h *Handler) DeleteConversationItem() http.Handler {
-	return handle(func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.noStore(); err != nil {
-			return err
-		}
+	return h.handleStored(func(w http.ResponseWriter, r *http.Request) error {
 		id, item := r.PathValue("id"), r.PathValue("item")
 		c, err := h.Store.Conversation(r.Context(), id)
 		if err != nil {
@@ -172,10 +153,7 @@ func (h *Handler) DeleteConversationItem() http.Handler {
 
 // ConversationItems answers GET and POST /v1/conversations/{id}/items; the second adds items.
 func (h *Handler) ConversationItems() http.Handler {
-	return handle(func(w http.ResponseWriter, r *http.Request) error {
-		if err := h.noStore(); err != nil {
-			return err
-		}
+	return h.handleStored(func(w http.ResponseWriter, r *http.Request) error {
 		id := r.PathValue("id")
 		if _, err := h.Store.Conversation(r.Context(), id); err != nil {
 			return stored(err, "conversation", id)

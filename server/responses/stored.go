@@ -17,20 +17,19 @@ import (
 )
 
 // Get answers GET /v1/responses/{id}; with stream=true the events behind the number starting_after.
-func (h *Handler) Get() http.Handler { return handle(h.get) }
+func (h *Handler) Get() http.Handler { return h.handleStored(h.get) }
 
-// noStore is the answer where nothing is stored.
-func (h *Handler) noStore() error {
-	if h.Store == nil {
-		return apierror.New(apierror.NotFound, "", "the server was started without a store (--responses-store), so no response can be read back")
-	}
-	return nil
+// handleStored is handle for what reads or changes the store; without one there is nothing to be found.
+func (h *Handler) handleStored(do func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return handle(func(w http.ResponseWriter, r *http.Request) error {
+		if h.Store == nil {
+			return apierror.New(apierror.NotFound, "", "the server was started without a store (--responses-store), so no response can be read back")
+		}
+		return do(w, r)
+	})
 }
 
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) error {
-	if err := h.noStore(); err != nil {
-		return err
-	}
 	id, query := r.PathValue("id"), r.URL.Query()
 	streamed, ok := body.Truth(query.Get("stream"))
 	if !ok && query.Has("stream") {
@@ -151,12 +150,9 @@ func kindOf(data jsontext.Value) (name string, over bool) {
 }
 
 // Cancel answers POST /v1/responses/{id}/cancel: only a response that is made in the background can be cancelled.
-func (h *Handler) Cancel() http.Handler { return handle(h.cancel) }
+func (h *Handler) Cancel() http.Handler { return h.handleStored(h.cancel) }
 
 func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) error {
-	if err := h.noStore(); err != nil {
-		return err
-	}
 	id := r.PathValue("id")
 	if one := h.runs.get(id); one != nil {
 		one.cancel(errCancelled)
@@ -207,12 +203,9 @@ func changeStatus(object jsontext.Value, status string, why *failure) jsontext.V
 }
 
 // Delete answers DELETE /v1/responses/{id}.
-func (h *Handler) Delete() http.Handler { return handle(h.remove) }
+func (h *Handler) Delete() http.Handler { return h.handleStored(h.remove) }
 
 func (h *Handler) remove(w http.ResponseWriter, r *http.Request) error {
-	if err := h.noStore(); err != nil {
-		return err
-	}
 	id := r.PathValue("id")
 	response, err := h.Store.Get(r.Context(), id)
 	if err != nil {
@@ -224,11 +217,14 @@ func (h *Handler) remove(w http.ResponseWriter, r *http.Request) error {
 	if err := h.Store.Delete(r.Context(), id); err != nil {
 		return stored(err, "response", id)
 	}
-	return answer(w, struct {
-		ID      string `json:"id"`
-		Object  string `json:"object"`
-		Deleted bool   `json:"deleted"`
-	}{id, "response", true})
+	return answer(w, deleted{id, "response", true})
+}
+
+// deleted is the answer where something was removed.
+type deleted struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Deleted bool   `json:"deleted"`
 }
 
 // list is a page of a list.
@@ -241,12 +237,9 @@ type list struct {
 }
 
 // InputItems answers GET /v1/responses/{id}/input_items.
-func (h *Handler) InputItems() http.Handler { return handle(h.inputItems) }
+func (h *Handler) InputItems() http.Handler { return h.handleStored(h.inputItems) }
 
 func (h *Handler) inputItems(w http.ResponseWriter, r *http.Request) error {
-	if err := h.noStore(); err != nil {
-		return err
-	}
 	response, err := h.Store.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return stored(err, "response", r.PathValue("id"))
