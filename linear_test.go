@@ -140,6 +140,28 @@ func TestLimitsAtAnyCut(t *testing.T) {
 	}
 }
 
+// TestLongPartsAtAnyCut: a part of a text that is longer than what is held at most, white space above all, makes no
+// difference to how the text may be cut (contract 1, ruling 41).
+func TestLongPartsAtAnyCut(t *testing.T) {
+	random := rand.New(rand.NewSource(1))
+	for k, s := range corpus() {
+		if testing.Short() && k%10 != 0 || len(s.text) == 0 {
+			continue
+		}
+		s.request.Exact = random.Intn(3) == 0
+		s.request.HeldLimit, s.request.ArgumentLimit = []int{0, 16, 200}[random.Intn(3)], []int{0, 50, 5000}[random.Intn(3)]
+		at := random.Intn(len(s.text))
+		filler := []string{" ", "\n", "\t\n", "k", "{", "é", "x, ", "\""}[random.Intn(8)]
+		text := s.text[:at] + strings.Repeat(filler, (4000+random.Intn(6000))/len(filler)) + s.text[at:]
+		one := streamed(t, s, text, func() int { return len(text) })
+		for _, cut := range []int{1, 4097} {
+			if other := streamed(t, s, text, func() int { return cut }); !reflect.DeepEqual(one, other) {
+				t.Errorf("%s: limits %d and %d, %q from byte %d on, in pieces of %d:\n %.300s\n in one:\n %.300s", s.id, s.request.HeldLimit, s.request.ArgumentLimit, filler, at, cut, describe(other), describe(one))
+			}
+		}
+	}
+}
+
 // TestArgumentLimit: the limit of a request bounds the values that must be read whole in every syntax of arguments
 // (ruling 41); a value behind it is text.
 func TestArgumentLimit(t *testing.T) {

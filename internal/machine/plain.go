@@ -22,7 +22,7 @@ func (m *Machine) Plain(piece []byte, ends int) (tray program.Tray, text []byte,
 		end--
 	}
 	blanks := t.behind[t.tray]
-	if len(blanks)+len(piece)-end > blankLimit || len(m.resumed) > 0 {
+	if len(blanks)+len(piece)-end > blankLimit || t.running || len(m.resumed) > 0 {
 		return 0, nil, false
 	}
 	if c := m.count; c != nil {

@@ -15,6 +15,7 @@ type trays struct {
 	behind  [2][]byte // white space behind the tray's text, which belongs to it if more text comes
 	lead    []byte    // white space at the beginning of the piece
 	started bool      // the piece has a letter
+	running bool      // the white space that is being read is longer than what is kept back: it is text as it comes
 	tray    program.Tray
 	join    [2]bool // a message of the tray has ended: the next one is joined to it
 }
@@ -78,6 +79,7 @@ func (m *Machine) text(tray program.Tray, text []byte, kind memory) {
 		n -= trailingBlanks(text)
 	}
 	if n > 0 {
+		t.running = false
 		m.take(text[:n], trayAs(tray), -1)
 		m.emitBehindBlanks(tray, text[:n], kind)
 	}
@@ -157,18 +159,30 @@ func (m *Machine) settleBlanks(tray program.Tray) {
 	m.settled(int(tray), trayAs(tray))
 }
 
-// keepBlanks keeps white space back at a place.
+// keepBlanks keeps white space back at a place. If there is more of it than the limit, all of it is text, or layout at the
+// beginning of a tray, and so is what comes behind it.
 func (m *Machine) keepBlanks(place int, blanks []byte) {
 	if len(blanks) == 0 {
 		return
 	}
 	t := &m.trays
+	if t.running {
+		if !m.exact && !t.written[t.tray] { // the beginning of a tray
+			m.take(blanks, AsLayout, -1)
+			return
+		}
+		m.take(blanks, trayAs(t.tray), -1)
+		m.emit(t.tray, blanks, memoryReused)
+		return
+	}
 	m.take(blanks, asPending, place)
 	if place == leadPlace {
 		t.lead = append(t.lead, blanks...)
 		if len(t.lead) > blankLimit {
+			t.running = true
 			if !m.exact && !t.written[t.tray] {
 				t.lead = t.lead[:0] // the beginning of a tray: it will never be text
+				m.settled(leadPlace, AsLayout)
 				return
 			}
 			m.startPiece(t.tray)
@@ -179,6 +193,7 @@ func (m *Machine) keepBlanks(place int, blanks []byte) {
 	t.behind[place] = append(t.behind[place], blanks...)
 	if len(t.behind[place]) > blankLimit {
 		m.settleBlanks(program.Tray(place))
+		t.running = true
 	}
 }
 
@@ -195,7 +210,7 @@ func (m *Machine) piece() {
 		t.lead = t.lead[:0]
 		m.settled(leadPlace, AsLayout)
 	}
-	t.started = false
+	t.started, t.running = false, false
 }
 
 // dropBlanks makes markup of the white space just before a marker that swallows it.
@@ -230,6 +245,7 @@ func (m *Machine) exactText(tray program.Tray, text []byte, kind memory) {
 		n -= trailingBlanks(text)
 	}
 	if n > 0 {
+		t.running = false
 		m.settleExact()
 		m.take(text[:n], trayAs(tray), -1)
 		m.emit(tray, text[:n], kind)

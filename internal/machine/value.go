@@ -21,6 +21,7 @@ type value struct {
 	blanks  []byte
 	trims   bool   // white space at its beginning is still to be left out
 	behind  []byte // white space behind its text, which may be left out as its end
+	running bool   // there is more of it than is kept back: it is text as it comes
 	text    []byte // a value that must be read whole
 	entity  []byte // the beginning of an entity
 }

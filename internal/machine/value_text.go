@@ -52,16 +52,16 @@ func (m *Machine) valueText(text []byte, kind memory) {
 	}
 	if m.valueSpec().TrimAfter {
 		n := len(text) - trailingBlanks(text)
-		behind := text[n:]
-		if text = text[:n]; n > 0 {
+		if n > 0 {
+			m.valueBehind(AsArguments)
+			m.takenValueText(text[:n], kind)
+			v.running = false
+		}
+		if v.behind = append(v.behind, text[n:]...); v.running || len(v.behind) > blankLimit {
+			v.running = true
 			m.valueBehind(AsArguments)
 		}
-		if v.behind = append(v.behind, behind...); len(v.behind) > blankLimit {
-			m.valueBehind(AsArguments)
-		}
-		if n == 0 {
-			return
-		}
+		return
 	}
 	m.takenValueText(text, kind)
 }

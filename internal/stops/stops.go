@@ -26,7 +26,7 @@ func Compile(texts []string) (*Set, error) {
 		if text == "" {
 			return nil, fmt.Errorf("stop string %d: expected a text, found an empty one", i)
 		}
-		if slices.Contains(texts[:i], text) || beginsWithAnother(texts, text) {
+		if slices.Contains(texts[:i], text) || comesLate(texts, text) {
 			continue
 		}
 		literal := match.Literal{}
@@ -47,10 +47,11 @@ func Compile(texts []string) (*Set, error) {
 	return s, nil
 }
 
-// beginsWithAnother tells whether a text can never be complete before another of the set is.
-func beginsWithAnother(texts []string, text string) bool {
+// comesLate tells whether a text can never be complete before another of the set is: that one ends inside it. Such texts are
+// left out, since of markers that overlap package match finds the one that began first, and here the first that ends counts.
+func comesLate(texts []string, text string) bool {
 	return slices.ContainsFunc(texts, func(other string) bool {
-		return other != "" && other != text && strings.HasPrefix(text, other)
+		return other != "" && strings.Contains(text[:len(text)-1], other)
 	})
 }
 
