@@ -1,7 +1,8 @@
 package chattemplate
 
 import (
-	"encoding/json"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parlance-llm/parlance/internal/explain"
 )
 
 // defaultName and toolName are the names that transformers gives the templates of a model with several: tool_use is
@@ -112,9 +115,9 @@ func (l *loader) config(path string) error {
 	if err != nil {
 		return &LoadError{path, err}
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
-		return &LoadError{path, err}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(data, &members, lenient); err != nil {
+		return &LoadError{path, explain.Error(err)}
 	}
 	for name, value := range members {
 		if strings.HasSuffix(name, "_token") {
@@ -128,12 +131,15 @@ func (l *loader) config(path string) error {
 		return nil
 	}
 	var one string
-	if json.Unmarshal(held, &one) == nil {
+	if json.Unmarshal(held, &one, lenient) == nil {
 		return l.add(defaultName, path, one)
 	}
-	var several []struct{ Name, Template string }
-	if err := json.Unmarshal(held, &several); err != nil {
-		return &LoadError{path, fmt.Errorf("chat_template: expected a text, or an array of templates with names: %w", err)}
+	var several []struct {
+		Name     string `json:"name"`
+		Template string `json:"template"`
+	}
+	if err := json.Unmarshal(held, &several, lenient); err != nil {
+		return &LoadError{path, fmt.Errorf("chat_template: expected a text, or an array of templates with names: %w", explain.Error(err))}
 	}
 	for _, named := range several {
 		if err := l.add(named.Name, path+": "+named.Name, named.Template); err != nil {
@@ -143,13 +149,18 @@ func (l *loader) config(path string) error {
 	return nil
 }
 
+// lenient: the files come from many tools, and what matters here is whether they can be understood.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
 // tokenText reads a special token, which is a text or an object that holds one.
-func tokenText(value json.RawMessage) (text string, ok bool) {
-	if json.Unmarshal(value, &text) == nil {
+func tokenText(value jsontext.Value) (text string, ok bool) {
+	if json.Unmarshal(value, &text, lenient) == nil {
 		return text, string(value) != "null"
 	}
-	var token struct{ Content *string }
-	if json.Unmarshal(value, &token) == nil && token.Content != nil {
+	var token struct {
+		Content *string `json:"content"`
+	}
+	if json.Unmarshal(value, &token, lenient) == nil && token.Content != nil {
 		return *token.Content, true
 	}
 	return "", false

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -81,5 +82,24 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("expected that there is no such file, found %v", err)
+	}
+}
+
+// TestBrokenTokenizerConfig: what is wrong with the file is told with its place, in the words of JSON.
+func TestBrokenTokenizerConfig(t *testing.T) {
+	for text, says := range map[string]string{
+		`{`:                               "expected JSON: it ends too early",
+		`[]`:                              "expected an object, found an array",
+		`{"chat_template":3}`:             "chat_template: expected a text, or an array of templates with names: expected an array, found a number",
+		`{"chat_template":[{"name":3}]}`:  "[0].name: expected a string, found a number",
+		`{"chat_template":"{{ unclosed"}`: "expected }}",
+	} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, "tokenizer_config.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(folder); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "tokenizer_config.json") || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: expected %q, found %v", text, says, err)
+		}
 	}
 }

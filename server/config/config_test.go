@@ -127,6 +127,7 @@ func TestErrorsHaveTheirClass(t *testing.T) {
 		{[]string{"--config", "/no/such/file"}, nil, "ValueError: --config"},
 		{[]string{"--config", file(t, "bogus: 1\n")}, nil, "ValueError: "},
 		{[]string{"--config", file(t, "- a\n")}, nil, "ValueError: "},
+		{[]string{"--config", file(t, "default-chat-template-kwargs: {a: [.nan]}\n")}, nil, "ValueError: "},
 		// The order is vLLM's: the first of two mistakes is told.
 		{[]string{"--tool-call-parser", "nobody", "--enable-log-outputs"}, nil, "TypeError: --enable-log-outputs"},
 	} {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -137,7 +138,10 @@ func flagTexts(value *yaml.Node) ([]string, error) {
 		return nil, err
 	}
 	text, err := json.Marshal(object)
-	return []string{string(text)}, err
+	if err != nil {
+		return nil, errors.New("expected values that JSON has: texts, finite numbers, true, false, null, lists and objects")
+	}
+	return []string{string(text)}, nil
 }
 
 // loadEnvironment reads what only variables say, as in vLLM.
