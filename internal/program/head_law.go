@@ -79,19 +79,64 @@ func (c *compiler) candidateLaw(k []place, cl closure, h head, law func(string, 
 				law(literal, Edge{Do: Commit | Again, To: args})
 			}
 		case s.op == stepEnvelope && h.marked && call != outside:
-			if block := c.graph.regions[call].parent; block != outside && c.graph.regions[block].list && !h.emptied {
-				for _, closer := range c.graph.regions[block].closers {
+			if block := c.graph.regions[call].parent; block != outside && c.graph.regions[block].list && !h.emptied && c.behindMarker(call, block) {
+				for _, closer := range c.listClosers(call, block) {
 					s := &c.graph.steps[closer]
-					if s.literal == "]" {
-						inner := h
-						inner.emptied, inner.again = true, ""
-						e := c.arrive(places(s.next), inner, source{item: item{place: place{closer, 0}, push: -1}, after: s.next[0]}, false)
-						law("]", e)
-					}
+					inner := h
+					inner.emptied, inner.again = true, ""
+					e := c.arrive(places(s.next), inner, source{item: item{place: place{closer, 0}, push: -1}, after: s.next[0]}, false)
+					law(s.literal, e)
 				}
 			}
 		}
 	}
+}
+
+// behindMarker tells whether a call can stand in a block behind a marker that is no mere word or punctuation.
+func (c *compiler) behindMarker(call, block int) bool {
+	type reached struct {
+		step   int
+		marker bool
+	}
+	seen := map[reached]bool{}
+	var leads func(at reached) bool
+	leads = func(at reached) bool {
+		if at.step == c.graph.regions[call].entry {
+			return at.marker
+		}
+		s := &c.graph.steps[at.step]
+		if seen[at] || s.region != block {
+			return false
+		}
+		seen[at] = true
+		if s.op == stepLiteral && hasLetter(s.literal) && !plainWord(s.literal) {
+			at.marker = true
+		}
+		return slices.ContainsFunc(s.next, func(step int) bool { return leads(reached{step, at.marker}) })
+	}
+	return leads(reached{step: c.graph.regions[block].entry})
+}
+
+// listClosers gives the brackets that close the list of which a call of a block is an element.
+func (c *compiler) listClosers(call, block int) (out []int) {
+	seen := map[int]bool{}
+	var behind func(steps []int)
+	behind = func(steps []int) {
+		for _, step := range steps {
+			if seen[step] {
+				continue
+			}
+			seen[step] = true
+			switch s := &c.graph.steps[step]; {
+			case s.op == stepNothing, s.op == stepBlank:
+				behind(s.next)
+			case s.op == stepLiteral && s.region == block && s.literal == "]":
+				out = append(out, step)
+			}
+		}
+	}
+	behind([]int{c.graph.regions[call].exit})
+	return out
 }
 
 // ownMarkup are the markers of a call, its parameters and its block.

@@ -7,6 +7,7 @@ type region struct {
 	role   grammar.Role
 	rule   string
 	parent int
+	entry  int // the first step of the region
 	exit   int // the step behind the region
 	// texts are the steps of the region's own text captures.
 	texts []int

@@ -71,6 +71,7 @@ func (g *graph) role(rule *grammar.Rule, c context) (fragment, bool) {
 	}
 	g.link(in, f.in)
 	g.link(f.out, exit)
+	g.regions[number].entry = f.in
 	for at := range g.steps {
 		if s := &g.steps[at]; s.region == number && s.op == stepLiteral && s.closing && !s.glued {
 			g.regions[number].closers = append(g.regions[number].closers, at)
