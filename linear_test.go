@@ -140,6 +140,29 @@ func TestLimitsAtAnyCut(t *testing.T) {
 	}
 }
 
+// TestWhatIsNothingIsNotHeld: what may still become a call, and never does, is held up to the limit only (ruling 41): behind
+// an element of a list, and where a block may be written a second time.
+func TestWhatIsNothingIsNotHeld(t *testing.T) {
+	for _, c := range []struct{ tool, before, unit string }{
+		{"hunyuan_a13b", `<tool_calls>[{"name": "f", "arguments": {}}, {"na`, "{"},
+		{"hunyuan_a13b", `<tool_calls>[{"name": "f", "arguments": {}}, `, `{"x`},
+		{"llama4_pythonic", "<|python_start|>[f(a=1), g", "x,"},
+		{"xlam", `[{"name": "f", "arguments": {}}, `, "{x"},
+		{"lfm2", "<|tool_call_start|>[f(a=1)]<|tool_call_end|>[", " "},
+		{"lfm2", "<|tool_call_start|>[f(a=1)]<|tool_call_end|>[f(a=", "\n"},
+	} {
+		stream := must(Lookup(c.tool, "")).Stream(Request{})
+		stream.WriteString(c.before)
+		for range 10 {
+			stream.WriteString(strings.Repeat(c.unit, 5000))
+			if held := stream.Held(); held > 3*4096 {
+				t.Errorf("%s: %d bytes are held behind %q and many of %q", c.tool, held, c.before, c.unit)
+				break
+			}
+		}
+	}
+}
+
 // TestLongPartsAtAnyCut: a part of a text that is longer than what is held at most, white space above all, makes no
 // difference to how the text may be cut (contract 1, ruling 41).
 func TestLongPartsAtAnyCut(t *testing.T) {

@@ -90,6 +90,9 @@ func (p *Parser) opensThought(r *Request, v variant) bool {
 func (s *Stream) Write(piece []byte) []Delta {
 	s.deltas, s.arena = s.deltas[:0], s.arena[:0]
 	if s.first {
+		if s.closed {
+			return nil
+		}
 		s.begin()
 	}
 	if len(piece) == 0 {
@@ -167,7 +170,7 @@ func (s *Stream) whole(piece []byte) []byte {
 	return piece
 }
 
-// Close ends the output and answers the last deltas. Nothing may be written afterwards.
+// Close ends the output and answers the last deltas. What is written afterwards is not read, and answers nothing.
 func (s *Stream) Close(reason FinishReason) []Delta {
 	s.deltas = s.deltas[:0]
 	if s.closed {
@@ -177,6 +180,7 @@ func (s *Stream) Close(reason FinishReason) []Delta {
 	if s.first {
 		s.begin()
 	}
+	s.first = true // so that Write looks whether the stream is closed
 	if len(s.part) > 0 {
 		s.take(s.m.Write(s.part))
 		s.part = nil
@@ -274,7 +278,12 @@ func (s *Stream) Trace() []Span {
 }
 
 // Held is the number of bytes that have been written and are held: neither given out nor known to be markup.
-func (s *Stream) Held() int { return s.m.Held() + len(s.part) }
+func (s *Stream) Held() int {
+	if s.closed {
+		return 0
+	}
+	return s.m.Held() + len(s.part)
+}
 
 // Parse reads a whole output, and never fails. A call that ended badly is text here, markup included (rulings 33, 34); the
 // reason tells whether what is missing at the end was cut off. Any number of goroutines may call it at once.

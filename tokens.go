@@ -30,6 +30,9 @@ func (p *Parser) ParseTokens(tokens []Token, r Request, reason FinishReason) *Me
 func (s *Stream) WriteTokens(tokens ...Token) []Delta {
 	s.deltas, s.arena = s.deltas[:0], s.arena[:0]
 	if s.first {
+		if s.closed {
+			return nil
+		}
 		s.begin()
 	}
 	if len(tokens) == 1 && s.plain && len(s.part) == 0 {

@@ -77,7 +77,7 @@ func (w *walker) members(e grammar.Expression, node *toolschema.Node, read *sche
 			items = append(items, w.undeclared(e, a, names, read, s)...)
 		}
 		if some && !slices.ContainsFunc(a.Properties, func(p toolschema.Property) bool { return p.Required }) {
-			options = append(options, atLeastOne(items)...)
+			options = append(options, atLeastOne(w.Builder.Name+"-rest", items)...)
 			continue
 		}
 		options = append(options, language.Join(items...))
@@ -152,15 +152,24 @@ func (w *walker) listed(e grammar.Expression, a *toolschema.Alternative, read *s
 	return rest
 }
 
-// atLeastOne are the ways to write some of the items, none of which has to be written.
-func atLeastOne(items []language.Node) (options []language.Node) {
-	for i, item := range items {
+// mostSpelledOut is how many items are written again for each of them that may be the first; what is behind them is a rule.
+const mostSpelledOut = 32
+
+// atLeastOne are the ways to write some of the items, none of which has to be written. name is that of the rules that
+// many items take.
+func atLeastOne(name string, items []language.Node) []language.Node {
+	options := make([]language.Node, len(items))
+	behind := language.Text("")
+	for i, item := range slices.Backward(items) {
 		optional := item.(*language.Repeat)
-		rest := language.Join(items[i+1:]...)
+		rest := behind
 		if optional.Max < 0 {
 			rest = language.Join(optional, rest)
 		}
-		options = append(options, language.Join(optional.Inner, rest))
+		options[i] = language.Join(optional.Inner, rest)
+		if behind = language.Join(item, behind); len(items) > mostSpelledOut {
+			behind = &language.Rule{Name: name, Body: behind}
+		}
 	}
 	return options
 }
@@ -321,20 +330,19 @@ func (w *walker) deep(p parameter) *parameter {
 
 const jsonOnly = "members that are not declared are let through as JSON text only, because the format writes their names twice"
 
-// inner are the parameters in a parameter. Those of a schema that holds itself are a rule, which refers to itself.
+// inner are the parameters in a parameter, as a rule: engines bound how deeply a rule may be nested. That of a schema that
+// holds itself refers to itself.
 func (w *walker) inner(e *grammar.Reference, s scene) language.Node {
 	p := s.parameter
 	s.parameter, s.inside = nil, false
-	node := &toolschema.Node{Alternatives: p.deep}
-	if !p.node.Recursive {
-		return w.members(e, node, p.read, s, true)
-	}
 	if made, ok := w.inners[p.node]; ok {
 		return made
 	}
 	made := &language.Rule{Name: s.tool.Name + p.node.Pointer + "-parameters"}
-	w.inners[p.node] = made
-	made.Body = w.members(e, node, p.read, s, true)
+	if p.node.Recursive {
+		w.inners[p.node] = made
+	}
+	made.Body = w.members(e, &toolschema.Node{Alternatives: p.deep}, p.read, s, true)
 	return made
 }
 

@@ -48,6 +48,10 @@ func (m *Machine) inEcho(n *program.Node, piece []byte, i int) int {
 		c := piece[i]
 		switch {
 		case isBlank(c):
+			if m.heldLength(i) >= len(e.text)+m.options.HeldLimit { // too much white space between its parts
+				m.noEcho(i)
+				return i
+			}
 			i++
 			continue
 		case e.at == len(e.text):

@@ -180,6 +180,10 @@ func (m *Machine) enterHeld(n *program.Node) {
 
 // inGap reads text between the elements of a list.
 func (m *Machine) inGap(n *program.Node, piece []byte, i int) int {
+	if m.gapTooLong(n) {
+		m.from = i
+		return i
+	}
 	place, read, found, back := n.Table.Find(m.place, piece[i:i+m.room(len(piece)-i, len(m.gap))])
 	m.gap = append(m.gap, piece[i:i+read]...)
 	i += read
@@ -196,9 +200,22 @@ func (m *Machine) inGap(n *program.Node, piece []byte, i int) int {
 	return i
 }
 
+// gapTooLong gives up a list between whose elements stands too much that looked like one and was none (ruling 41).
+func (m *Machine) gapTooLong(n *program.Node) bool {
+	if m.place != 0 || len(m.gap) <= m.options.HeldLimit {
+		return false
+	}
+	m.giveUpGap(n, nil)
+	return true
+}
+
 // gapSymbol offers a symbol to the markers of a gap. It answers whether the symbol was used up; if not, the state has
 // changed.
 func (m *Machine) gapSymbol(n *program.Node, s match.Symbol, text []byte) bool {
+	if m.gapTooLong(n) {
+		m.from = 0
+		return false
+	}
 	place, found, back, taken := n.Table.Step(m.place, s)
 	end := 0
 	if taken {
