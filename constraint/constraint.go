@@ -46,7 +46,7 @@ const (
 	LevelParameter Level = "parameter"
 )
 
-// ParseLevel reads a level.
+// ParseLevel reads a level; "" is the default. The error says which there are.
 func ParseLevel(text string) (Level, error) {
 	switch level := Level(text); level {
 	case LevelDefault, LevelAuto, LevelFunction, LevelParameter:

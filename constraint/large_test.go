@@ -93,3 +93,30 @@ func TestManyMembers(t *testing.T) {
 		}
 	}
 }
+
+// However deeply a schema is nested, no rule is: llguidance refuses those.
+func TestNoRuleIsNestedDeeply(t *testing.T) {
+	schema := `{"type": "boolean"}`
+	for range 20 {
+		schema = fmt.Sprintf(`{"type": "object", "properties": {"a": %s, "b": {"type": "string"}}}`, schema)
+	}
+	tools := parsed(t, one("f", schema))
+	tools[0].Strict = true
+	for _, name := range toolNames(t) {
+		for line := range strings.Lines(constrained(t, name, "", Request{Tools: tools, ToolChoice: required}).Lark().Text) {
+			depth, most := 0, 0
+			for _, word := range strings.Fields(line) {
+				switch {
+				case word == "(":
+					depth++
+				case strings.HasPrefix(word, ")"):
+					depth--
+				}
+				most = max(most, depth)
+			}
+			if most > 20 {
+				t.Errorf("%s: a rule with %d parentheses in each other: %.80s", name, most, line)
+			}
+		}
+	}
+}

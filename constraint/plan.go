@@ -20,6 +20,9 @@ type plan struct {
 func (r *Request) plan(level Level) (*plan, error) {
 	out := &plan{format: r.ResponseFormat, once: r.OneCall}
 	strict := slices.ContainsFunc(r.Tools, func(t Tool) bool { return t.Strict }) && !r.Unenforced
+	if _, err := ParseLevel(string(r.StrictLevel)); err != nil {
+		return nil, &Error{Param: "strict level", Err: err}
+	}
 	if r.StrictLevel != LevelDefault {
 		level = higher(level, r.StrictLevel)
 	}

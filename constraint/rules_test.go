@@ -417,6 +417,14 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// A level that there is not is refused.
+func TestUnknownLevel(t *testing.T) {
+	_, err := New(lookup(t, "hermes", ""), Request{Tools: parsed(t, one("f", f)), ToolChoice: required, StrictLevel: "strict"})
+	if err == nil || !strings.Contains(err.Error(), `function or parameter, found "strict"`) {
+		t.Errorf("found %v", err)
+	}
+}
+
 // What no constraint holds is noted, with its place.
 func TestNotes(t *testing.T) {
 	tools := parsed(t, one("f", `{"type": "object", "properties": {"a": {"type": "number", "multipleOf": 3}, "b": {"type": "array", "uniqueItems": true}, "c": {"not": {"type": "string"}}, "d": {"type": "string", "pattern": "(?=x)y"}}}`))

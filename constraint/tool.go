@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/parlance-llm/parlance/constraint/toolschema"
+	"github.com/parlance-llm/parlance/internal/explain"
 	"github.com/parlance-llm/parlance/internal/jsontree"
 	"github.com/parlance-llm/parlance/internal/schema"
 )
@@ -33,7 +34,7 @@ func ParseTools(data []byte) ([]Tool, error) {
 		} `json:"function"`
 	}
 	if err := json.Unmarshal(data, &raw, jsontext.AllowDuplicateNames(true)); err != nil {
-		return nil, &Error{Param: "tools", Err: fmt.Errorf("expected an array of tools: %w", err)}
+		return nil, &Error{Param: "tools", Err: fmt.Errorf("expected an array of tools: %w", explain.Error(err))}
 	}
 	var out []Tool
 	for i, tool := range raw {

@@ -87,9 +87,6 @@ var Any = &Node{Free: true}
 // AnyObject is any object.
 var AnyObject = &Node{Alternatives: []*Alternative{{Kind: Object, Additional: Any}}}
 
-// EmptyObject is an object without members.
-var EmptyObject = &Node{Alternatives: []*Alternative{{Kind: Object}}}
-
 // Note says what of a schema is not held.
 type Note struct {
 	// Pointer is the place in the schema, Keyword the keyword; Reason why, where that is not plain.
@@ -119,19 +116,6 @@ func (a *Alternative) Item(i int) *Node {
 		return a.Prefix[i]
 	}
 	return a.Items
-}
-
-// IsString tells whether only strings are right, any or some.
-func (n *Node) IsString() bool {
-	if n.Free || len(n.Alternatives) == 0 {
-		return false
-	}
-	for _, a := range n.Alternatives {
-		if !a.IsString() {
-			return false
-		}
-	}
-	return true
 }
 
 // IsString tells whether an alternative is a string.

@@ -330,20 +330,19 @@ func (w *walker) deep(p parameter) *parameter {
 
 const jsonOnly = "members that are not declared are let through as JSON text only, because the format writes their names twice"
 
-// inner are the parameters in a parameter. Those of a schema that holds itself are a rule, which refers to itself.
+// inner are the parameters in a parameter, as a rule: engines bound how deeply a rule may be nested. That of a schema that
+// holds itself refers to itself.
 func (w *walker) inner(e *grammar.Reference, s scene) language.Node {
 	p := s.parameter
 	s.parameter, s.inside = nil, false
-	node := &toolschema.Node{Alternatives: p.deep}
-	if !p.node.Recursive {
-		return w.members(e, node, p.read, s, true)
-	}
 	if made, ok := w.inners[p.node]; ok {
 		return made
 	}
 	made := &language.Rule{Name: s.tool.Name + p.node.Pointer + "-parameters"}
-	w.inners[p.node] = made
-	made.Body = w.members(e, node, p.read, s, true)
+	if p.node.Recursive {
+		w.inners[p.node] = made
+	}
+	made.Body = w.members(e, &toolschema.Node{Alternatives: p.deep}, p.read, s, true)
 	return made
 }
 

@@ -48,9 +48,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer generation.Close()
-	for _, note := range request.notes {
-		w.Header().Add(generate.WarningHeader, note)
-	}
+	generate.AddWarnings(w.Header(), request.notes...)
 	if request.Stream {
 		generate.Warn(w.Header(), generation)
 		return h.stream(w, request, generation)

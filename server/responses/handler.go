@@ -44,9 +44,7 @@ func (h *Handler) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer generation.Close()
-	for _, note := range request.notes {
-		w.Header().Add(generate.WarningHeader, note)
-	}
+	generate.AddWarnings(w.Header(), request.notes...)
 	a := &assembler{request: request, object: request.object(inProgress)}
 	if request.Stream {
 		generate.Warn(w.Header(), generation)
@@ -109,9 +107,7 @@ func (h *Handler) background(w http.ResponseWriter, r *http.Request, request *Re
 	if err != nil {
 		return err
 	}
-	for _, note := range request.notes {
-		w.Header().Add(generate.WarningHeader, note)
-	}
+	generate.AddWarnings(w.Header(), request.notes...)
 	if request.Stream {
 		return h.follow(w, r, one, -1)
 	}
