@@ -43,6 +43,15 @@ func continuations(random *rand.Rand, s sample, others []sample, at int) []conti
 	before := s.text[:at]
 	for _, marker := range s.parser.markersFor(&s.request) {
 		out = append(out, continuation{marker, FinishStop}, continuation{marker + "~", FinishStop}, continuation{marker + "{", FinishStop})
+		if strings.HasSuffix(before, marker) { // what stands behind it elsewhere in the sample
+			for rest := s.text; ; {
+				_, after, more := strings.Cut(rest, marker)
+				if !more {
+					break
+				}
+				out, rest = append(out, continuation{after, FinishStop}), after
+			}
+		}
 		for k := 1; k < len(marker); k++ {
 			if strings.HasSuffix(before, marker[:k]) {
 				out = append(out, continuation{marker[k:], FinishStop}, continuation{marker[k:] + "~", FinishStop})
