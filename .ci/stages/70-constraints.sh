@@ -29,7 +29,7 @@ done
 # few tools it may be more, as what stands around the calls weighs more then: kimi_k3 holds two texts against longer
 # markers than the reference, which forbids any of its markers in them.
 model=$(find "$(bash .ci/engine/install.sh)/venv" -name '*.gguf')
-for limits in '1 1.5' '13 1.25'; do
+for limits in '1 1.75' '13 1.25'; do
   read -r copies most <<<"$limits"
   "$work/samples" -reference constraint/testdata/reference.jsonl -copies "$copies" constraint/testdata/tools.json >"$work/pairs.jsonl"
   "$python" .ci/constraints/compiling.py "$work/pairs.jsonl" "$model" "$most"
