@@ -7,10 +7,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parlance-llm/parlance/internal/oddvalue"
 )
 
 // saying is a transport that answers the routes that it has.
@@ -85,7 +86,7 @@ func TestMutatedAnswers(t *testing.T) {
 				t.Fatalf("%s %s: %v", name, path, err)
 			}
 			use(t, name, said, path, "", nil, text)
-			mutateAnswer(value, "", func(place string, odd any) {
+			oddvalue.Each(value, oddValues, func(place string, odd any) {
 				data, err := json.Marshal(value)
 				if err != nil {
 					t.Fatal(err)
@@ -161,25 +162,5 @@ func framed(path, text string) string {
 	return text
 }
 
-// mutateAnswer puts odd values into every place of a value, one at a time.
-func mutateAnswer(value any, at string, try func(place string, odd any)) {
-	each := func(name string, member any, set func(any)) {
-		place := strings.TrimPrefix(at+"."+name, ".")
-		for _, odd := range []any{nil, true, -1.0, 1e300, "", "x", []any{}, []any{nil}, []any{[]any{}}, map[string]any{}} {
-			set(odd)
-			try(place, odd)
-		}
-		set(member)
-		mutateAnswer(member, place, try)
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		for name, member := range value {
-			each(name, member, func(odd any) { value[name] = odd })
-		}
-	case []any:
-		for i, member := range value {
-			each(strconv.Itoa(i), member, func(odd any) { value[i] = odd })
-		}
-	}
-}
+// oddValues are what the places of answers are tried with.
+var oddValues = []any{nil, true, -1.0, 1e300, "", "x", []any{}, []any{nil}, []any{[]any{}}, map[string]any{}}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parlance-llm/parlance/internal/oddvalue"
 	"github.com/parlance-llm/parlance/server"
 )
 
@@ -84,7 +85,7 @@ func TestMutatedRequestsBesides(t *testing.T) {
 		for _, place := range strings.Fields(rich.required) {
 			required[place] = false
 		}
-		mutate(body, "", func(place string, odd any) {
+		oddvalue.Each(body, oddValues, func(place string, odd any) {
 			status, data := send(t, handler, rich.path, body)
 			_, must := required[place]
 			if required[place] = true; odd == nil && must && status != 400 {
@@ -139,7 +140,7 @@ func TestMutatedRequests(t *testing.T) {
 		for _, place := range strings.Fields(rich.required) {
 			required[place] = false
 		}
-		mutate(body, "", func(place string, odd any) {
+		oddvalue.Each(body, oddValues, func(place string, odd any) {
 			status, data := ask(rich.path, body, false)
 			if also, streamed := ask(rich.path, body, true); also != status {
 				t.Errorf("%s: %s is %v: status %d, but streamed %d: %s %s", rich.path, place, odd, status, also, data, streamed)
@@ -177,28 +178,8 @@ func TestMutatedRequests(t *testing.T) {
 	}
 }
 
-// mutate puts odd values into every place of a value, one at a time.
-func mutate(value any, at string, try func(place string, odd any)) {
-	each := func(name string, member any, set func(any)) {
-		place := strings.TrimPrefix(at+"."+name, ".")
-		for _, odd := range []any{nil, true, -1.0, 1.5, 1e300, "", "\ufffd😀", []any{}, []any{nil}, map[string]any{}, map[string]any{"type": nil}} {
-			set(odd)
-			try(place, odd)
-		}
-		set(member)
-		mutate(member, place, try)
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		for name, member := range value {
-			each(name, member, func(odd any) { value[name] = odd })
-		}
-	case []any:
-		for i, member := range value {
-			each(strconv.Itoa(i), member, func(odd any) { value[i] = odd })
-		}
-	}
-}
+// oddValues are what the places of requests are tried with.
+var oddValues = []any{nil, true, -1.0, 1.5, 1e300, "", "\ufffd😀", []any{}, []any{nil}, map[string]any{}, map[string]any{"type": nil}}
 
 // handlerOf is a server without a port.
 func handlerOf(t *testing.T, arguments ...string) http.Handler {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json/v2"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/parlance-llm/parlance/server"
 	"github.com/parlance-llm/parlance/server/config"
 )
 
@@ -33,15 +31,7 @@ func configure(t *testing.T, environment map[string]string, arguments ...string)
 // serve starts a server with a command line and gives its address.
 func serve(t *testing.T, arguments ...string) string {
 	t.Helper()
-	c, err := configure(t, nil, append([]string{"--responses-store", "memory"}, arguments...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := server.New(c, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(s.Handler())
+	web := httptest.NewServer(handlerOf(t, arguments...))
 	t.Cleanup(web.Close)
 	return web.URL
 }
